@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Reader of AMDGPU code objects: ELF header, the kernel descriptor and the metadata note. Bounded and fuzzed: any bytes
+ * are safe input. Nothing is allocated; pointers and strings point into the caller's bytes. */
+#ifndef CORE_CODEOBJ_H
+#define CORE_CODEOBJ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/chip.h"
+
+typedef enum kernel_arg_kind { ARG_BY_VALUE, ARG_GLOBAL_BUFFER, ARG_DYNAMIC_LDS, ARG_HIDDEN, ARG_OTHER } kernel_arg_kind;
+
+typedef struct codeobj_arg {
+    uint32_t offset, size; /* bytes in the kernarg segment */
+    kernel_arg_kind kind;
+    char value_kind[40];   /* the metadata's own word, cut to fit */
+    char name[40];         /* "" if the metadata has none */
+} codeobj_arg;
+
+enum { CODEOBJ_ARGS_MAX = 64 };
+
+typedef struct codeobj_kernel {
+    char name[256];
+    /* metadata */
+    uint32_t vgpr, agpr, sgpr, vgpr_spills, sgpr_spills; /* vgpr: architectural plus accumulation, as the note says */
+    uint32_t lds_bytes, scratch_bytes, kernarg_bytes, max_workgroup;
+    int dynamic_stack;
+    codeobj_arg args[CODEOBJ_ARGS_MAX];
+    size_t arg_count;
+    /* kernel descriptor */
+    uint32_t rsrc1, rsrc2, rsrc3, properties, preload;
+    uint64_t descriptor_address, entry_address; /* virtual, in the ELF's own numbering */
+    uint32_t code_bytes;                        /* of the function symbol */
+} codeobj_kernel;
+
+typedef struct codeobj_segment {
+    uint64_t address, memory_bytes; /* virtual */
+    size_t file_offset, file_bytes;
+    uint32_t flags; /* PF_* */
+} codeobj_segment;
+
+enum { CODEOBJ_SEGMENTS_MAX = 16, CODEOBJ_KERNELS_MAX = 64 };
+
+typedef struct codeobj {
+    const unsigned char *data;
+    size_t size;
+    const chip *chip;
+    uint32_t e_flags;
+    int abi_version; /* EI_ABIVERSION: 3 = code object v5 */
+    codeobj_segment segments[CODEOBJ_SEGMENTS_MAX];
+    size_t segment_count;
+    uint64_t text_address; /* .text, for disassembly */
+    size_t text_offset, text_bytes;
+    size_t kernel_count;
+} codeobj;
+
+/* codeobj_open: check the ELF and find segments, text and kernels.
+ * errors: BAD_OBJECT, saying what is wrong and at which byte offset; unknown chip names its mach number */
+cdnagen_status codeobj_open(const void *data, size_t size, codeobj *out);
+
+/* codeobj_kernel_at, codeobj_find: kernel by index or by name.   errors: BAD_OBJECT (damaged), BAD_ARGUMENT (no such) */
+cdnagen_status codeobj_kernel_at(const codeobj *o, size_t index, codeobj_kernel *out);
+cdnagen_status codeobj_find(const codeobj *o, const char *name, codeobj_kernel *out);
+
+/* occupancy: waves per SIMD that registers and LDS allow, and what binds. source: docs/occupancy.md */
+typedef struct occupancy {
+    uint32_t vgpr_allocated, waves_per_simd, workgroups_per_cu;
+    const char *limit; /* "vgpr", "sgpr", "lds", "waves" */
+} occupancy;
+occupancy codeobj_occupancy(const chip *c, const codeobj_kernel *k, uint32_t block_threads, uint32_t dynamic_lds_bytes);
+
+#endif

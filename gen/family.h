@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What an operator is to the rest of the project: grammars, checks, plan, launch, and a workload for runs and tests. */
+#ifndef GEN_FAMILY_H
+#define GEN_FAMILY_H
+
+#include "core/chip.h"
+#include "core/codeobj.h"
+#include "core/field.h"
+#include "core/memory.h"
+
+typedef struct family family;
+
+typedef enum kernarg_kind { KERNARG_POINTER, KERNARG_I32, KERNARG_I64 } kernarg_kind;
+
+typedef struct kernarg {
+    const char *name;
+    kernarg_kind kind;
+    uint32_t offset; /* bytes in the kernarg segment */
+} kernarg;
+
+enum { VARIANT_BYTES_MAX = 256, SHAPE_BYTES_MAX = 256, PLAN_KERNARGS_MAX = 32, SYMBOL_MAX = 256 };
+
+/* plan: everything that is decided about a kernel before code is emitted; nothing is decided elsewhere. */
+typedef struct plan {
+    const family *family;
+    target target;
+    _Alignas(16) unsigned char variant[VARIANT_BYTES_MAX]; /* the family's own variant struct */
+    _Alignas(16) unsigned char shape[SHAPE_BYTES_MAX];     /* the family's own shape struct */
+    char tag[SYMBOL_MAX];        /* canonical, host fields included */
+    char kernel_tag[SYMBOL_MAX]; /* canonical, kernel fields only */
+    char shape_text[SYMBOL_MAX]; /* canonical, all words */
+    char facts[SYMBOL_MAX];      /* canonical, specialised words only */
+    char symbol[SYMBOL_MAX];     /* operator + kernel fields + facts, letters, digits and '_' */
+    /* filled by the family's plan(): */
+    uint32_t block[3];     /* work items */
+    uint32_t grid[3];      /* workgroups for the run-time words given; zeros if they were left out */
+    uint32_t lds_bytes;    /* static LDS */
+    char waves_per_eu[16]; /* text of "amdgpu-waves-per-eu", "" = attribute not set */
+    uint32_t waves_per_eu_asked; /* wpe field, 0 = none */
+    kernarg kernargs[PLAN_KERNARGS_MAX];
+    size_t kernarg_count;
+    uint32_t kernarg_bytes;
+    uint32_t kernarg_version; /* argument-layout version, in the key */
+} plan;
+
+/* launch: what a bind() makes of typed arguments. */
+typedef struct launch {
+    uint32_t grid[3];
+    _Alignas(8) unsigned char kernarg[256];
+    size_t kernarg_bytes;
+    int skip; /* nothing to do: success without a launch */
+} launch;
+
+/* device_facts: what a launch decision may know about the device. */
+typedef struct device_facts {
+    int cus;
+    uint32_t workgroups_per_cu; /* of this kernel, 0 = unknown */
+} device_facts;
+
+/* problem: host data of one run, in the order of the family's buffers. */
+typedef struct problem_buffer {
+    const char *name;
+    size_t bytes;
+    int output;  /* device content before the launch is `data` all the same (a poison pattern) */
+    void *data;
+} problem_buffer;
+enum { PROBLEM_BUFFERS_MAX = 16 };
+typedef struct problem {
+    problem_buffer buffers[PROBLEM_BUFFERS_MAX];
+    size_t buffer_count;
+    void *reference;                                       /* filled by the family's reference() */
+    _Alignas(16) unsigned char shape[SHAPE_BYTES_MAX];
+    uint64_t seed;
+    void *extra; /* the family's own */
+} problem;
+
+/* grade: the specification's rules, each with its figure. */
+typedef struct grade {
+    int pass;
+    double calc_diff; /* 1 - 2 sum(xy) / sum(x^2 + y^2) over finite places */
+    double max_rel;   /* max |reference - out| / max |reference| */
+    int mask_equal;   /* places of -inf agree exactly */
+    int guards_intact; /* nothing outside the output was written */
+    char first[160];  /* first difference: coordinate, expected, got; "" if none */
+} grade;
+
+typedef struct workload {
+    /* make: host buffers for plan->shape; the caller calls release.   errors: NO_MEMORY, BAD_SHAPE (a run-time word is missing) */
+    cdnagen_status (*make)(const plan *p, uint64_t seed, problem *out);
+    /* reference: plain C result, from exactly the bytes that the kernel receives. */
+    cdnagen_status (*reference)(const plan *p, problem *problem);
+    /* arguments: the public argument struct for device pointers in buffer order. `args` has family->args_bytes. */
+    void (*arguments)(const plan *p, const problem *problem, void *const *device, void *args);
+    /* grade_outputs: compare what came back (host copies of the output buffers, in buffer order, NULL for inputs). */
+    cdnagen_status (*grade_outputs)(const plan *p, const problem *problem, void *const *back, grade *out);
+    void (*release)(problem *problem);
+} workload;
+
+struct family {
+    const char *name;    /* "mqa_logits" */
+    const char *summary; /* one line */
+    field_table tag, shape;
+    size_t args_bytes;   /* of the public argument struct */
+    /* check: everything that a variant, shape and chip must satisfy together, before anything is compiled.
+     * errors: BAD_TAG, BAD_SHAPE, LIMIT (needed and allowed value named), NOT_YET */
+    cdnagen_status (*check)(const target *t, const void *variant, const void *shape);
+    /* make_plan: fill the derived part of a plan whose texts, variant and shape are set and checked. */
+    cdnagen_status (*make_plan)(plan *p);
+    /* route: the variant that `auto` means; the `rank`-th choice, so that a caller may pass over one that spills.
+     * errors: LIMIT when no choice is left, saying what each one lacked */
+    cdnagen_status (*route)(const target *t, const void *shape, int rank, void *variant);
+    /* bind: typed arguments -> grid and kernarg bytes.   errors: BAD_ARGUMENT, LIMIT */
+    cdnagen_status (*bind)(const plan *p, const device_facts *facts, const void *args, launch *out);
+    /* shape_from_public: the public shape struct -> the family's own.   errors: BAD_ARGUMENT, BAD_SHAPE */
+    cdnagen_status (*shape_from_public)(const void *public_shape, void *shape);
+    const workload *workload;
+};
+
+/* families: every operator of gen/families.def, NULL-terminated. */
+extern const family *const families[];
+const family *family_find(const char *name, size_t length); /* NULL if unknown */
+
+/* plan_make: "op:fields" or "op:auto", shape words and target -> a complete, checked plan.
+ * route_rank: which of the routes `auto` takes, 0 first
+ * errors: as gen_kernel's BAD_TAG, BAD_SHAPE, LIMIT, NOT_YET */
+cdnagen_status plan_make(const char *tag, const char *shape, const target *t, int route_rank, plan *out);
+/* plan_from_structs: the same from a parsed variant and shape. */
+cdnagen_status plan_from_structs(const family *f, const void *variant, const void *shape, const target *t, plan *out);
+
+#endif

@@ -1,0 +1,239 @@
+/* cdnagen.h - generate, cache, load and launch AMDGPU kernels at run time.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * A kernel is named by a tag (a variant in a small grammar) and a shape:
+ *
+ *     cdnagen_kernel *k;
+ *     gen_kernel(NULL, "mqa_logits:mfma32x32x64_bkv64_lds2_swp_rs_hfma",
+ *                "seq=128 seq_kv=1024 heads=64 dim=128 window=causal clean=1", &k);
+ *
+ * Order of this header: statuses, the simple call, contexts, operators, launch, device memory, introspection.
+ *
+ * Threads: every function may be called from any thread, on one context too, except that freeing an object must
+ * not overlap another call that uses it. Errors: each fallible call returns a cdnagen_status; on failure its
+ * out-parameters are unchanged and cdnagen_error() gives the calling thread's last failure as one sentence that
+ * names what was wrong and what would be right. Nothing here exits, aborts or installs a signal handler.
+ * Stream order: a launch is ordered in the stream it names, as any HIP launch; NULL is the device's default stream.
+ * The library never synchronises a stream on its own. Argument lifetime: argument structs are read before the
+ * call returns; the device buffers they name must stay valid until the launch has completed in its stream. */
+#ifndef CDNAGEN_H
+#define CDNAGEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CDNAGEN_VERSION_MAJOR 0
+#define CDNAGEN_VERSION_MINOR 1
+#define CDNAGEN_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define CDNAGEN_API __attribute__((visibility("default")))
+#else
+#define CDNAGEN_API
+#endif
+
+/* ---- statuses: frozen numbers, gaps by topic ---- */
+
+typedef enum cdnagen_status {
+    CDNAGEN_OK = 0,
+    /* the request */
+    CDNAGEN_BAD_ARGUMENT = 1, /* null pointer, short or misaligned buffer, wrong operator: correct the call */
+    CDNAGEN_BAD_TAG = 2,      /* the tag does not parse: the error shows where and lists what is legal there */
+    CDNAGEN_BAD_SHAPE = 3,    /* a shape word is unknown, missing or out of range: the error lists the known ones */
+    CDNAGEN_BAD_TARGET = 4,   /* unknown target id or feature: the error lists the known ones */
+    CDNAGEN_LIMIT = 5,        /* a legal tag that this shape or chip cannot hold: the error gives needed and allowed */
+    CDNAGEN_NOT_YET = 6,      /* a legal tag whose kernel this version cannot generate for this chip */
+    CDNAGEN_SPILLS = 7,       /* the kernel spills registers and the context was created with spills refused */
+    CDNAGEN_BAD_OBJECT = 8,   /* a code object is damaged or is for another chip: delete it and generate again */
+    /* the machine */
+    CDNAGEN_NO_MEMORY = 20, /* host memory ran out: free some and call again */
+    CDNAGEN_NO_HIP = 21,    /* no libamdhip64 could be opened: install ROCm, set ROCM_PATH, or use device "sim" */
+    CDNAGEN_NO_DEVICE = 22, /* HIP works but has no supported GPU: use device "sim", or "none" to compile only */
+    CDNAGEN_HIP = 23,       /* a HIP call failed: the error carries HIP's number and name */
+    CDNAGEN_FAULT = 24,     /* a kernel was stopped: bad access, unknown instruction; the error names the place */
+    CDNAGEN_IO = 25,        /* a file named by the caller cannot be read or written */
+    /* the compiler and the cache */
+    CDNAGEN_COMPILE = 40,    /* LLVM or lld refused the module: a fault of this library, please report the text */
+    CDNAGEN_CACHE_MISS = 41, /* CDNAGEN_CACHE_ONLY=1 and no cache root has the key that the error names */
+    CDNAGEN_UNAVAILABLE = 42 /* this build of the library cannot do it (the runtime without a compiler) */
+} cdnagen_status;
+
+/* cdnagen_status_name: the constant's name as text, "CDNAGEN_LIMIT"; "unknown status" for other numbers.
+ * owner: static */
+CDNAGEN_API const char *cdnagen_status_name(cdnagen_status status);
+
+/* cdnagen_error: the calling thread's last failure as one sentence; "" if none.
+ * owner: the library; valid until this thread's next failing call */
+CDNAGEN_API const char *cdnagen_error(void);
+
+/* cdnagen_version: "MAJOR.MINOR.PATCH build BUILDID llvm VERSION" of the library that is loaded.
+ * owner: static */
+CDNAGEN_API const char *cdnagen_version(void);
+
+/* ---- the simple call ---- */
+
+typedef struct cdnagen cdnagen;               /* a context: target, device, caches, log */
+typedef struct cdnagen_kernel cdnagen_kernel; /* a generated kernel, loaded where the context has a device */
+
+/* gen_kernel: the kernel that `tag` and `shape` name, from the cache or generated now.
+ * shapes: `tag` is "op:fields" or "op:auto"; `shape` is "key=value" words separated by spaces; `cdnagen list` prints
+ *         both grammars. Words that the kernel does not depend on may be left out where no launch needs them
+ * owner:  *out is the caller's, cdnagen_free_kernel; a NULL ctx is the process's default context
+ * errors: BAD_ARGUMENT, BAD_TAG, BAD_SHAPE, BAD_TARGET, LIMIT, NOT_YET, SPILLS, NO_MEMORY, COMPILE, CACHE_MISS;
+ *         where the context has a device also NO_HIP, NO_DEVICE, HIP. A cache fault is never an error */
+CDNAGEN_API cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdnagen_kernel **out);
+
+/* cdnagen_free_kernel: release a kernel; its launches must have completed. NULL is fine. */
+CDNAGEN_API void cdnagen_free_kernel(cdnagen_kernel *kernel);
+
+/* ---- contexts ---- */
+
+typedef enum cdnagen_spill_policy { CDNAGEN_SPILLS_ALLOW = 0, CDNAGEN_SPILLS_REFUSE = 1 } cdnagen_spill_policy;
+typedef enum cdnagen_log_level { CDNAGEN_LOG_WARNING = 1, CDNAGEN_LOG_INFO = 2 } cdnagen_log_level;
+
+/* cdnagen_options: all zero but `size` means the defaults; environment variables fill what is zero. */
+typedef struct cdnagen_options {
+    size_t size;           /* sizeof(cdnagen_options) */
+    const char *target;    /* "gfx950", "gfx942:sramecc+:xnack-"; NULL: CDNAGEN_TARGET, else the device's own */
+    const char *device;    /* "gpu" (default; "gpu:1" a second one), "sim", "auto" (gpu if there is one, else sim),
+                              "none" (compile only); NULL: CDNAGEN_DEVICE, else "gpu" */
+    const char *sim_mode;  /* simulator words: "late" (results appear only after their wait), "poison" (unwritten
+                              LDS and registers), "threads=N"; NULL: CDNAGEN_SIM, else none */
+    const char *cache_dir; /* NULL: CDNAGEN_CACHE_DIR, else $XDG_CACHE_HOME/cdnagen, else $HOME/.cache/cdnagen, else
+                              memory only; "": no disk tier */
+    int no_cache;          /* nonzero: neither memory nor disk tier */
+    cdnagen_spill_policy spills;
+    void (*log)(void *user, cdnagen_log_level level, const char *text); /* NULL: warnings to stderr */
+    void *log_user;
+} cdnagen_options;
+
+/* cdnagen_create_context: check the options and make a context; the device is opened at its first use.
+ * owner:  *out is the caller's, cdnagen_free_context; option strings are copied
+ * errors: BAD_ARGUMENT, BAD_TARGET, NO_MEMORY */
+CDNAGEN_API cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **out);
+
+/* cdnagen_free_context: free a context after its kernels and device memory. NULL is fine. */
+CDNAGEN_API void cdnagen_free_context(cdnagen *ctx);
+
+/* cdnagen_device_name: what launches run on, "AMD Instinct MI350X (gfx950)" or "simulator (gfx950)"; opens it.
+ * owner: *name is the context's   errors: BAD_ARGUMENT, NO_HIP, NO_DEVICE, HIP */
+CDNAGEN_API cdnagen_status cdnagen_device_name(cdnagen *ctx, const char **name);
+
+/* ---- operator mqa_logits ---- */
+
+/* cdnagen_mqa_logits_shape: the shape words of mqa_logits as a struct, same names. */
+typedef struct cdnagen_mqa_logits_shape {
+    size_t size;
+    int64_t seq;    /* query rows; run-time, 0 if not known yet */
+    int64_t seq_kv; /* key rows = logit columns; run-time, 0 if not known yet */
+    int32_t heads;
+    int32_t dim;   /* head size, elements */
+    int32_t clean; /* 1: the kernel writes -inf outside each row's window; 0: those places are left as they are */
+    int32_t q_fp8, kv_fp8; /* cdnagen_fp8: the byte meaning of Q and KV; 0: the chip's own */
+} cdnagen_mqa_logits_shape;
+
+typedef enum cdnagen_fp8 { CDNAGEN_FP8_NATIVE = 0, CDNAGEN_FP8_E4M3FN = 1, CDNAGEN_FP8_E4M3FNUZ = 2 } cdnagen_fp8;
+
+/* cdnagen_gen_mqa_logits: gen_kernel with a typed shape.
+ * shapes: `tag` with or without "mqa_logits:"   owner, errors: as gen_kernel */
+CDNAGEN_API cdnagen_status cdnagen_gen_mqa_logits(cdnagen *ctx, const char *tag, const cdnagen_mqa_logits_shape *shape,
+                                                  cdnagen_kernel **out);
+
+/* cdnagen_buffer: device memory as an argument; `bytes` is what may be accessed from `ptr` on, and is checked. */
+typedef struct cdnagen_buffer {
+    void *ptr;
+    size_t bytes;
+} cdnagen_buffer;
+
+/* cdnagen_mqa_logits_args: one launch. Strides are elements from one row to the next; 0 means contiguous
+ * (q: heads*dim, kv: dim, weights: heads, logits: seq_kv rounded up to a multiple of 256). */
+typedef struct cdnagen_mqa_logits_args {
+    size_t size;
+    cdnagen_buffer q;         /* [seq, heads, dim] e4m3 */
+    cdnagen_buffer kv;        /* [seq_kv, dim] e4m3 */
+    cdnagen_buffer kv_scales; /* [seq_kv] f32, not negative */
+    cdnagen_buffer weights;   /* [seq, heads] f32 */
+    cdnagen_buffer cu_starts; /* [seq] i32: first column of each row's window */
+    cdnagen_buffer cu_ends;   /* [seq] i32: one past the last column */
+    cdnagen_buffer logits;    /* [seq, seq_kv] f32, written */
+    int64_t seq, seq_kv;
+    int64_t q_stride, kv_stride, weights_stride, logits_stride;
+    int32_t num_splits; /* parts that each window is cut into along seq_kv; 0: the library decides */
+} cdnagen_mqa_logits_args;
+
+/* cdnagen_launch_mqa_logits: logits[m,n] = kv_scales[n] * sum_h weights[m,h] * max(0, q[m,h,:] . kv[n,:]).
+ * shapes: see cdnagen_mqa_logits_args; seq or seq_kv of 0 is a success without a launch
+ * math:   f32 accumulation in the matrix unit, f32 head sum
+ * errors: BAD_ARGUMENT (null, short or misaligned buffer, stride, wrong kernel), LIMIT, NO_DEVICE, HIP, FAULT */
+CDNAGEN_API cdnagen_status cdnagen_launch_mqa_logits(cdnagen_kernel *kernel, const cdnagen_mqa_logits_args *args,
+                                                     void *stream);
+
+/* ---- device memory and order, for callers that do not hold HIP themselves ---- */
+
+/* cdnagen_alloc: device memory, 256-byte aligned, uninitialised.   units: bytes, > 0
+ * owner: cdnagen_free_memory   errors: BAD_ARGUMENT, NO_HIP, NO_DEVICE, HIP */
+CDNAGEN_API cdnagen_status cdnagen_alloc(cdnagen *ctx, size_t bytes, void **ptr);
+CDNAGEN_API cdnagen_status cdnagen_free_memory(cdnagen *ctx, void *ptr);
+
+/* cdnagen_copy_to_device, cdnagen_copy_to_host: blocking copies, ordered after the default stream. units: bytes */
+CDNAGEN_API cdnagen_status cdnagen_copy_to_device(cdnagen *ctx, void *device, const void *host, size_t bytes);
+CDNAGEN_API cdnagen_status cdnagen_copy_to_host(cdnagen *ctx, void *host, const void *device, size_t bytes);
+
+/* cdnagen_synchronize: wait until `stream` is done.   errors: HIP, FAULT (what a kernel in it did) */
+CDNAGEN_API cdnagen_status cdnagen_synchronize(cdnagen *ctx, void *stream);
+
+/* ---- introspection ---- */
+
+typedef enum cdnagen_cache_tier {
+    CDNAGEN_TIER_NONE = 0, /* generated now */
+    CDNAGEN_TIER_MEMORY = 1,
+    CDNAGEN_TIER_DISK = 2
+} cdnagen_cache_tier;
+
+/* cdnagen_kernel_info: set `size` before the call. Strings are the kernel's, valid until it is freed. */
+typedef struct cdnagen_kernel_info {
+    size_t size;
+    const char *op;          /* "mqa_logits" */
+    const char *tag;         /* canonical, without the operator */
+    const char *shape;       /* all shape words, canonical */
+    const char *target;      /* canonical target id */
+    const char *symbol;      /* operator + kernel fields + specialised shape facts: the name in profilers */
+    const char *key;         /* cache key, 64 hexadecimal digits */
+    const char *key_text;    /* what the key is the hash of */
+    const void *object;      /* the code object */
+    size_t object_bytes;
+    uint32_t block[3];       /* work items per workgroup */
+    uint32_t grid[3];        /* workgroups for the shape given; zeros if its run-time words were left out */
+    uint32_t vgpr;           /* architectural VGPRs used per lane */
+    uint32_t agpr;           /* accumulation VGPRs used per lane */
+    uint32_t vgpr_allocated; /* what the hardware allocates per lane, both files */
+    uint32_t sgpr;
+    uint32_t lds_bytes;      /* per workgroup */
+    uint32_t scratch_bytes;  /* per lane */
+    uint32_t vgpr_spills, sgpr_spills;
+    uint32_t code_bytes;
+    uint32_t waves_per_simd;      /* occupancy that registers and LDS allow */
+    uint32_t waves_per_eu_asked;  /* wpe field; 0: none asked */
+    const char *occupancy_limit;  /* "vgpr", "sgpr", "lds" or "waves": what bounds waves_per_simd */
+    cdnagen_cache_tier cache_tier;
+    double total_ms, emit_ms, verify_ms, passes_ms, codegen_ms, link_ms; /* of the compile that made it; 0 on a hit
+                                                                           but total_ms, the time of this call */
+} cdnagen_kernel_info;
+
+/* cdnagen_get_kernel_info: fill *info up to info->size bytes.   errors: BAD_ARGUMENT */
+CDNAGEN_API cdnagen_status cdnagen_get_kernel_info(const cdnagen_kernel *kernel, cdnagen_kernel_info *info);
+
+typedef enum cdnagen_text { CDNAGEN_TEXT_IR = 0, CDNAGEN_TEXT_ISA = 1 } cdnagen_text;
+
+/* cdnagen_get_kernel_text: LLVM IR (emitted again, the same bytes) or the code object's disassembly; also on a hit.
+ * owner: *text is the kernel's, made at the first call   errors: BAD_ARGUMENT, NO_MEMORY, COMPILE, UNAVAILABLE */
+CDNAGEN_API cdnagen_status cdnagen_get_kernel_text(cdnagen_kernel *kernel, cdnagen_text which, const char **text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The simulator as a HIP provider. It includes core only, and of LLVM the disassembler: an independent witness. */
+#ifndef SIM_SIM_H
+#define SIM_SIM_H
+
+#include "core/hip.h"
+
+/* sim_open: the process's simulator with one device of `chip`, as a HIP table.
+ * `mode`: blank-separated words: "late" (a load's or DMA's result is visible only once a wait has covered it),
+ *         "poison" (uninitialised LDS and registers hold signalling garbage), "threads=N" (host threads; default all cores)
+ * errors: BAD_ARGUMENT (unknown word: lists the known ones), NO_MEMORY */
+cdnagen_status sim_open(const chip *chip, const char *mode, const hip_table **out);
+
+#endif
