@@ -63,8 +63,9 @@ typedef struct cache_census {
     uint64_t entries, bytes, damaged, foreign, temporaries;
 } cache_census;
 /* verify: read and check every entry, naming each bad one through `report`; otherwise count only.   errors: IO */
-cdnagen_status cache_walk(const char *dir, int verify, void (*report)(void *user, const char *path, const char *problem),
-                          void *user, cache_census *out);
+cdnagen_status cache_walk(const char *dir, int verify,
+                          void (*report)(void *user, const char *path, const char *problem), void *user,
+                          cache_census *out);
 /* cache_clear: delete every entry, lock and temporary of this format and nothing else.   errors: IO */
 cdnagen_status cache_clear(const char *dir, cache_census *out);
 

@@ -13,26 +13,26 @@ typedef cdnagen_fp8 fp8_kind;
 /* atom: one MFMA shape for fp8 operands. A is m x k (rows), B is k x n, 64 lanes hold m*n/64 results each. */
 typedef struct atom {
     int m, n, k;
-    int fragment_bytes; /* per lane and operand */
+    int fragment_bytes;    /* per lane and operand */
     const char *intrinsic; /* row name in ir's intrinsic table, "mfma_32x32x64_f8f6f4" */
 } atom;
 
 enum { ATOM_COUNT = 4, LANES = 64 };
-extern const atom atoms[ATOM_COUNT]; /* 16x16x32, 32x32x16, 16x16x128, 32x32x64 */
+extern const atom atoms[ATOM_COUNT];        /* 16x16x32, 32x32x16, 16x16x128, 32x32x64 */
 const atom *atom_find(int m, int n, int k); /* NULL if there is none */
 
 typedef struct chip {
-    const char *name;     /* "gfx950" */
-    const char *product;  /* "MI350X/MI355X" */
-    uint32_t elf_mach;    /* EF_AMDGPU_MACH_* in e_flags */
-    uint32_t atom_mask;   /* bit i: atoms[i] exists */
-    int lds_bytes;        /* per CU, and the most a workgroup may ask */
-    int lds_granule;      /* allocation unit, bytes */
-    int lds_dma_bytes;    /* widest LDS DMA per lane */
-    int lds_read_banks;   /* banks of 4 bytes that one read phase spreads over */
+    const char *name;    /* "gfx950" */
+    const char *product; /* "MI350X/MI355X" */
+    uint32_t elf_mach;   /* EF_AMDGPU_MACH_* in e_flags */
+    uint32_t atom_mask;  /* bit i: atoms[i] exists */
+    int lds_bytes;       /* per CU, and the most a workgroup may ask */
+    int lds_granule;     /* allocation unit, bytes */
+    int lds_dma_bytes;   /* widest LDS DMA per lane */
+    int lds_read_banks;  /* banks of 4 bytes that one read phase spreads over */
     int vgpr_granule, vgpr_per_simd, agpr_per_wave, simds, waves_per_simd, sgpr_per_simd;
-    int xcds, cus;        /* of the full product */
-    fp8_kind fp8;         /* what the MFMA reads */
+    int xcds, cus; /* of the full product */
+    fp8_kind fp8;  /* what the MFMA reads */
     int has_permlane_swap;
 } chip;
 

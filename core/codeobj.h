@@ -9,13 +9,19 @@
 
 #include "core/chip.h"
 
-typedef enum kernel_arg_kind { ARG_BY_VALUE, ARG_GLOBAL_BUFFER, ARG_DYNAMIC_LDS, ARG_HIDDEN, ARG_OTHER } kernel_arg_kind;
+typedef enum kernel_arg_kind {
+    ARG_BY_VALUE,
+    ARG_GLOBAL_BUFFER,
+    ARG_DYNAMIC_LDS,
+    ARG_HIDDEN,
+    ARG_OTHER
+} kernel_arg_kind;
 
 typedef struct codeobj_arg {
     uint32_t offset, size; /* bytes in the kernarg segment */
     kernel_arg_kind kind;
-    char value_kind[40];   /* the metadata's own word, cut to fit */
-    char name[40];         /* "" if the metadata has none */
+    char value_kind[40]; /* the metadata's own word, cut to fit */
+    char name[40];       /* "" if the metadata has none */
 } codeobj_arg;
 
 enum { CODEOBJ_ARGS_MAX = 64 };

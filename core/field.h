@@ -21,8 +21,8 @@ typedef enum field_kind {
 } field_kind;
 
 typedef enum field_print {
-    PRINT_ALWAYS,      /* "r1" is printed though it may be left out */
-    PRINT_NOT_DEFAULT  /* "pd2" is never printed */
+    PRINT_ALWAYS,     /* "r1" is printed though it may be left out */
+    PRINT_NOT_DEFAULT /* "pd2" is never printed */
 } field_print;
 
 typedef enum field_use {
@@ -36,13 +36,13 @@ typedef struct field {
     field_kind kind;
     field_use use;
     field_print print;
-    int required;          /* must be given; otherwise `standard` holds */
-    size_t offset;         /* of an int64_t in the operator's variant or shape struct */
-    int64_t min, max;      /* FIELD_NUMBER, inclusive */
-    int64_t standard;      /* value when left out */
+    int required;             /* must be given; otherwise `standard` holds */
+    size_t offset;            /* of an int64_t in the operator's variant or shape struct */
+    int64_t min, max;         /* FIELD_NUMBER, inclusive */
+    int64_t standard;         /* value when left out */
     const char *const *words; /* FIELD_WORD, FIELD_TRIPLE: NULL-terminated list of legal spellings */
-    const char *needs;     /* name of a field that must be present for this one to be legal, or NULL */
-    const char *help;      /* one line, with the unit */
+    const char *needs;        /* name of a field that must be present for this one to be legal, or NULL */
+    const char *help;         /* one line, with the unit */
 } field;
 
 typedef struct field_table {
@@ -58,7 +58,9 @@ typedef struct field_table {
 #define TRIPLE_N(t) ((int)(((t) >> 20) & 0xfffff))
 #define TRIPLE_K(t) ((int)((t) & 0xfffff))
 
-static inline int64_t field_get(const field *f, const void *s) { return *(const int64_t *)((const char *)s + f->offset); }
+static inline int64_t field_get(const field *f, const void *s) {
+    return *(const int64_t *)((const char *)s + f->offset);
+}
 static inline void field_set(const field *f, void *s, int64_t v) { *(int64_t *)((char *)s + f->offset) = v; }
 
 /* tag_parse, shape_parse: fill `out` (table->struct_bytes, every field set, left-out ones to their standard).

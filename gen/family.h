@@ -26,16 +26,16 @@ typedef struct plan {
     target target;
     _Alignas(16) unsigned char variant[VARIANT_BYTES_MAX]; /* the family's own variant struct */
     _Alignas(16) unsigned char shape[SHAPE_BYTES_MAX];     /* the family's own shape struct */
-    char tag[SYMBOL_MAX];        /* canonical, host fields included */
-    char kernel_tag[SYMBOL_MAX]; /* canonical, kernel fields only */
-    char shape_text[SYMBOL_MAX]; /* canonical, all words */
-    char facts[SYMBOL_MAX];      /* canonical, specialised words only */
-    char symbol[SYMBOL_MAX];     /* operator + kernel fields + facts, letters, digits and '_' */
+    char tag[SYMBOL_MAX];                                  /* canonical, host fields included */
+    char kernel_tag[SYMBOL_MAX];                           /* canonical, kernel fields only */
+    char shape_text[SYMBOL_MAX];                           /* canonical, all words */
+    char facts[SYMBOL_MAX];                                /* canonical, specialised words only */
+    char symbol[SYMBOL_MAX]; /* operator + kernel fields + facts, letters, digits and '_' */
     /* filled by the family's plan(): */
-    uint32_t block[3];     /* work items */
-    uint32_t grid[3];      /* workgroups for the run-time words given; zeros if they were left out */
-    uint32_t lds_bytes;    /* static LDS */
-    char waves_per_eu[16]; /* text of "amdgpu-waves-per-eu", "" = attribute not set */
+    uint32_t block[3];           /* work items */
+    uint32_t grid[3];            /* workgroups for the run-time words given; zeros if they were left out */
+    uint32_t lds_bytes;          /* static LDS */
+    char waves_per_eu[16];       /* text of "amdgpu-waves-per-eu", "" = attribute not set */
     uint32_t waves_per_eu_asked; /* wpe field, 0 = none */
     kernarg kernargs[PLAN_KERNARGS_MAX];
     size_t kernarg_count;
@@ -61,14 +61,14 @@ typedef struct device_facts {
 typedef struct problem_buffer {
     const char *name;
     size_t bytes;
-    int output;  /* device content before the launch is `data` all the same (a poison pattern) */
+    int output; /* device content before the launch is `data` all the same (a poison pattern) */
     void *data;
 } problem_buffer;
 enum { PROBLEM_BUFFERS_MAX = 16 };
 typedef struct problem {
     problem_buffer buffers[PROBLEM_BUFFERS_MAX];
     size_t buffer_count;
-    void *reference;                                       /* filled by the family's reference() */
+    void *reference; /* filled by the family's reference() */
     _Alignas(16) unsigned char shape[SHAPE_BYTES_MAX];
     uint64_t seed;
     void *extra; /* the family's own */
@@ -77,11 +77,11 @@ typedef struct problem {
 /* grade: the specification's rules, each with its figure. */
 typedef struct grade {
     int pass;
-    double calc_diff; /* 1 - 2 sum(xy) / sum(x^2 + y^2) over finite places */
-    double max_rel;   /* max |reference - out| / max |reference| */
-    int mask_equal;   /* places of -inf agree exactly */
+    double calc_diff;  /* 1 - 2 sum(xy) / sum(x^2 + y^2) over finite places */
+    double max_rel;    /* max |reference - out| / max |reference| */
+    int mask_equal;    /* places of -inf agree exactly */
     int guards_intact; /* nothing outside the output was written */
-    char first[160];  /* first difference: coordinate, expected, got; "" if none */
+    char first[160];   /* first difference: coordinate, expected, got; "" if none */
 } grade;
 
 typedef struct workload {
@@ -100,7 +100,7 @@ struct family {
     const char *name;    /* "mqa_logits" */
     const char *summary; /* one line */
     field_table tag, shape;
-    size_t args_bytes;   /* of the public argument struct */
+    size_t args_bytes; /* of the public argument struct */
     /* check: everything that a variant, shape and chip must satisfy together, before anything is compiled.
      * errors: BAD_TAG, BAD_SHAPE, LIMIT (needed and allowed value named), NOT_YET */
     cdnagen_status (*check)(const target *t, const void *variant, const void *shape);

@@ -197,14 +197,14 @@ typedef enum cdnagen_cache_tier {
 /* cdnagen_kernel_info: set `size` before the call. Strings are the kernel's, valid until it is freed. */
 typedef struct cdnagen_kernel_info {
     size_t size;
-    const char *op;          /* "mqa_logits" */
-    const char *tag;         /* canonical, without the operator */
-    const char *shape;       /* all shape words, canonical */
-    const char *target;      /* canonical target id */
-    const char *symbol;      /* operator + kernel fields + specialised shape facts: the name in profilers */
-    const char *key;         /* cache key, 64 hexadecimal digits */
-    const char *key_text;    /* what the key is the hash of */
-    const void *object;      /* the code object */
+    const char *op;       /* "mqa_logits" */
+    const char *tag;      /* canonical, without the operator */
+    const char *shape;    /* all shape words, canonical */
+    const char *target;   /* canonical target id */
+    const char *symbol;   /* operator + kernel fields + specialised shape facts: the name in profilers */
+    const char *key;      /* cache key, 64 hexadecimal digits */
+    const char *key_text; /* what the key is the hash of */
+    const void *object;   /* the code object */
     size_t object_bytes;
     uint32_t block[3];       /* work items per workgroup */
     uint32_t grid[3];        /* workgroups for the shape given; zeros if its run-time words were left out */
@@ -212,13 +212,13 @@ typedef struct cdnagen_kernel_info {
     uint32_t agpr;           /* accumulation VGPRs used per lane */
     uint32_t vgpr_allocated; /* what the hardware allocates per lane, both files */
     uint32_t sgpr;
-    uint32_t lds_bytes;      /* per workgroup */
-    uint32_t scratch_bytes;  /* per lane */
+    uint32_t lds_bytes;     /* per workgroup */
+    uint32_t scratch_bytes; /* per lane */
     uint32_t vgpr_spills, sgpr_spills;
     uint32_t code_bytes;
-    uint32_t waves_per_simd;      /* occupancy that registers and LDS allow */
-    uint32_t waves_per_eu_asked;  /* wpe field; 0: none asked */
-    const char *occupancy_limit;  /* "vgpr", "sgpr", "lds" or "waves": what bounds waves_per_simd */
+    uint32_t waves_per_simd;     /* occupancy that registers and LDS allow */
+    uint32_t waves_per_eu_asked; /* wpe field; 0: none asked */
+    const char *occupancy_limit; /* "vgpr", "sgpr", "lds" or "waves": what bounds waves_per_simd */
     cdnagen_cache_tier cache_tier;
     double total_ms, emit_ms, verify_ms, passes_ms, codegen_ms, link_ms; /* of the compile that made it; 0 on a hit
                                                                            but total_ms, the time of this call */

@@ -11,10 +11,10 @@ typedef struct compile compile;
 cdnagen_status compile_emit(const plan *p, compile **out); /* IR of the plan's family */
 cdnagen_status compile_verify(compile *c);                 /* LLVM's verifier and the emitter's sticky error */
 cdnagen_status compile_optimise(compile *c);
-cdnagen_status compile_codegen(compile *c);                /* relocatable object, in memory */
-cdnagen_status compile_link(compile *c, bytes *object);    /* *object: the code object, the caller's */
+cdnagen_status compile_codegen(compile *c);                  /* relocatable object, in memory */
+cdnagen_status compile_link(compile *c, bytes *object);      /* *object: the code object, the caller's */
 cdnagen_status compile_ir_text(const compile *c, text *out); /* IR as it is after the last step taken */
-void compile_free(compile *c);                             /* NULL is fine */
+void compile_free(compile *c);                               /* NULL is fine */
 
 /* compile_disassemble: AMD assembly of a code object's text section, one line an instruction with its address. */
 cdnagen_status compile_disassemble(const void *object, size_t bytes, text *out);

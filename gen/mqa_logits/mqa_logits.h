@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* FP8 MQA logits: what table, plan, emit and reference share. */
+#ifndef GEN_MQA_LOGITS_H
+#define GEN_MQA_LOGITS_H
+
+#include "gen/family.h"
+
+/* mqa_variant: the tag's fields. All int64_t: core/field.h fills them. */
+typedef struct mqa_variant {
+    int64_t atom;     /* TRIPLE(m, n, k): m heads, n KV columns, k of the head dimension */
+    int64_t bkv;      /* KV columns a tile */
+    int64_t rows;     /* r: query rows a workgroup (direct) or a wave (lds) */
+    int64_t waves;    /* w: waves a workgroup */
+    int64_t slots;    /* lds: LDS slots; 0 = direct loads */
+    int64_t prefetch; /* pd: tiles in flight */
+    int64_t swp, rs, ls, ts, dg;
+    int64_t head_acc; /* h: 0 add, 1 fma, 2 fma2 */
+    int64_t wpe;      /* waves_per_eu asked; 0 = the operator's default */
+    int64_t splits;   /* ns: host field; 0 = the host's policy */
+} mqa_variant;
+
+typedef enum mqa_head_acc { MQA_ADD = 0, MQA_FMA = 1, MQA_FMA2 = 2 } mqa_head_acc;
+typedef enum mqa_window {
+    WINDOW_CAUSAL,
+    WINDOW_CP,
+    WINDOW_MISALIGNED,
+    WINDOW_EMPTY,
+    WINDOW_PAST_END,
+    WINDOW_BATCH_CAUSAL
+} mqa_window;
+
+/* mqa_shape: the shape's words. */
+typedef struct mqa_shape {
+    int64_t seq, seq_kv; /* run-time; -1 = not given */
+    int64_t heads, dim, clean;
+    int64_t q_fp8, kv_fp8; /* cdnagen_fp8 */
+    int64_t window;        /* workload word, mqa_window */
+} mqa_shape;
+
+/* mqa_geometry: what follows from a variant and a shape; one function computes it for check, plan, emit and tests. */
+typedef struct mqa_geometry {
+    int m, n, k; /* atom */
+    int m_tiles, n_tiles, k_steps;
+    int acc;                         /* f32 results a lane and atom: m*n/64 */
+    int fragment_bytes;              /* per lane and operand of one atom */
+    int workgroup_rows;              /* query rows a workgroup: r (direct), r*w (lds) */
+    int slot_kv_bytes;               /* bkv * dim */
+    int slot_bytes;                  /* plus staged scales */
+    int lds_bytes;                   /* slots * slot_bytes */
+    int kv_dmas, scale_dmas;         /* LDS DMA instructions a wave issues a tile */
+    int group;                       /* rs: n-tiles reduced together, 64/n */
+    int swizzle_bits, swizzle_shift; /* phys = p ^ (((p >> (5+shift)) & ((1<<bits)-1)) << 5) */
+    int swizzle_period;              /* bytes */
+} mqa_geometry;
+mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chip *c);
+
+/* mqa_swizzle: physical byte in the slot of logical byte p; its own inverse. */
+static inline uint32_t mqa_swizzle(const mqa_geometry *g, uint32_t p) {
+    return p ^ (((p >> (5 + g->swizzle_shift)) & ((1u << g->swizzle_bits) - 1)) << 5);
+}
+
+/* Kernel arguments, in order; offsets in bytes. Strides are elements from one row to the next. */
+typedef enum mqa_kernarg {
+    MQA_Q,
+    MQA_KV,
+    MQA_KV_SCALES,
+    MQA_WEIGHTS,
+    MQA_CU_STARTS,
+    MQA_CU_ENDS,
+    MQA_LOGITS, /* pointers, 0..48 */
+    MQA_Q_STRIDE,
+    MQA_KV_STRIDE,
+    MQA_WEIGHTS_STRIDE,
+    MQA_LOGITS_STRIDE, /* i64, 56..80 */
+    MQA_SEQ,
+    MQA_SEQ_KV,
+    MQA_NUM_SPLITS, /* i32, 88..96 */
+    MQA_KERNARG_COUNT
+} mqa_kernarg;
+
+extern const family mqa_logits_family;
+
+#endif
