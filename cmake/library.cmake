@@ -1,0 +1,44 @@
+# libcdnagen.so, libcdnagen.a and their installation.
+set(CDNAGEN_LIBRARY_MODULES core ir gen cache runtime sim)
+foreach(module ${CDNAGEN_LIBRARY_MODULES})
+  list(APPEND CDNAGEN_OBJECTS $<TARGET_OBJECTS:cdnagen_${module}>)
+endforeach()
+
+# Shared: LLVM and lld inside, nothing but the public names outside.
+add_library(cdnagen_shared SHARED ${CDNAGEN_OBJECTS})
+set_target_properties(cdnagen_shared PROPERTIES
+  OUTPUT_NAME cdnagen VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+target_link_libraries(cdnagen_shared PRIVATE cdnagen_lld cdnagen_blake3)
+target_link_options(cdnagen_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map -Wl,-Bsymbolic-functions
+  -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--as-needed -Wl,-z,defs)
+
+# Static: one object in which every name but the public ones is local, lld included, so that neither our `tag_parse` nor
+# another copy of lld can clash with the host's. LLVM itself stays outside: the package files name it.
+set(CDNAGEN_ARCHIVE ${PROJECT_BINARY_DIR}/libcdnagen.a)
+add_custom_command(
+  OUTPUT ${CDNAGEN_ARCHIVE}
+  COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o cdnagen.o ${CDNAGEN_OBJECTS} ${CDNAGEN_LLD_FILES}
+          $<TARGET_FILE:cdnagen_llvm_stubs>
+  COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=cdnagen_* --keep-global-symbol=gen_kernel cdnagen.o
+  COMMAND ${CMAKE_COMMAND} -E rm -f ${CDNAGEN_ARCHIVE}
+  COMMAND ${CMAKE_AR} rcs ${CDNAGEN_ARCHIVE} cdnagen.o
+  DEPENDS ${CDNAGEN_OBJECTS} cdnagen_llvm_stubs COMMAND_EXPAND_LISTS VERBATIM)
+add_custom_target(cdnagen_archive ALL DEPENDS ${CDNAGEN_ARCHIVE})
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(CDNAGEN_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/cdnagen)
+configure_package_config_file(cmake/cdnagenConfig.cmake.in cdnagenConfig.cmake INSTALL_DESTINATION ${CDNAGEN_PACKAGE_DIR}
+                              PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(cdnagenConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+file(RELATIVE_PATH CDNAGEN_PC_INCLUDE /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
+configure_file(cmake/cdnagen.pc.in cdnagen.pc @ONLY)
+install(TARGETS cdnagen_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS cdnagen_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES ${CDNAGEN_ARCHIVE} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES include/cdnagen.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_BINARY_DIR}/cdnagenConfig.cmake ${PROJECT_BINARY_DIR}/cdnagenConfigVersion.cmake
+        DESTINATION ${CDNAGEN_PACKAGE_DIR})
+install(FILES ${PROJECT_BINARY_DIR}/cdnagen.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES LICENSE THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
