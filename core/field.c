@@ -53,6 +53,14 @@ static cdnagen_status status_of(const field_table *table) {
     return is_tag(table) ? CDNAGEN_BAD_TAG : CDNAGEN_BAD_SHAPE;
 }
 
+/* A name in `needs` that the table lacks is a fault of the table. */
+static size_t find_field(const field_table *table, const char *name) {
+    size_t i = 0;
+    while (i < table->count && strcmp(table->fields[i].name, name)) i++;
+    assert(i < table->count);
+    return i;
+}
+
 /* ---- what is legal, in words ---- */
 
 /* Index 0 of a tag word is "not given" and has no spelling. */
@@ -82,14 +90,16 @@ static void say_spelling(line *l, const field_table *table, const field *f) {
     say(l, ">");
 }
 
-/* Tag fields that may come at `next`: all up to the first one that must. */
+/* Tag fields that may come at `next`: up to the first one that must, and only those that have what they need. */
 static void say_legal_fields(line *l, const parse *p, size_t next) {
     const field_table *table = p->table;
     size_t shown = 0;
     for (size_t i = next; i < table->count; i++) {
+        const field *f = &table->fields[i];
+        if (f->needs && !p->given[find_field(table, f->needs)].at) continue;
         say(l, "%s", shown++ ? ", " : "legal here: ");
-        say_spelling(l, table, &table->fields[i]);
-        if (table->fields[i].required) return;
+        say_spelling(l, table, f);
+        if (f->required) return;
     }
     if (!shown) say(l, "nothing may follow");
 }
@@ -183,12 +193,6 @@ static cdnagen_status parse_value(const parse *p, const field *f, span s, int64_
         return CDNAGEN_OK;
     }
     return f->kind == FIELD_WORD || f->kind == FIELD_TRIPLE ? parse_word(p, f, s, v) : parse_number(p, f, s, v);
-}
-
-static size_t find_field(const field_table *table, const char *name) {
-    size_t i = 0;
-    while (i < table->count && strcmp(table->fields[i].name, name)) i++;
-    return i;
 }
 
 /* ---- the parsers' common beginning and end ---- */
