@@ -35,6 +35,7 @@ typedef struct mqa_shape {
     int64_t heads, dim, clean;
     int64_t q_fp8, kv_fp8; /* cdnagen_fp8 */
     int64_t window;        /* workload word, mqa_window */
+    int64_t batch;         /* workload word: sequences packed into a batch_causal problem */
 } mqa_shape;
 
 /* mqa_geometry: what follows from a variant and a shape; one function computes it for check, plan, emit and tests. */
@@ -78,6 +79,61 @@ typedef enum mqa_kernarg {
     MQA_KERNARG_COUNT
 } mqa_kernarg;
 
+/* mqa_limits, mqa_check: the limits of variant, shape and chip; mqa_check adds what no kernel exists for yet.
+ * errors: LIMIT with needed and allowed value; mqa_check also BAD_SHAPE and NOT_YET */
+cdnagen_status mqa_limits(const target *t, const mqa_variant *v, const mqa_shape *s);
+cdnagen_status mqa_check(const target *t, const void *variant, const void *shape);
+
+/* mqa_route: the rank-th variant that `auto` means.   errors: LIMIT, saying what each one left lacked */
+cdnagen_status mqa_route(const target *t, const void *shape, int rank, void *variant);
+
+cdnagen_status mqa_make_plan(plan *p);
+cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *args, launch *out);
+cdnagen_status mqa_shape_from_public(const void *public_shape, void *shape);
+
+enum {
+    MQA_SPLITS_MAX = 65535,  /* grid.y of a launch */
+    MQA_LOGITS_PADDING = 256 /* columns that a default row stride is rounded up to */
+};
+
+/* mqa_split_count: parts that each window is cut into where neither the tag nor the caller says.
+ * shapes: grid_x workgroups of rows, seq_kv columns in tiles of bkv
+ * units:  cus of the device; workgroups_per_cu that fit, 0 = unknown
+ * source: README.md of this folder, "Splits" */
+int mqa_split_count(int64_t grid_x, int64_t seq_kv, int64_t bkv, int cus, uint32_t workgroups_per_cu);
+
+/* mqa_grid: workgroups of a launch; zeros where there is nothing to do. */
+void mqa_grid(const mqa_geometry *g, int64_t seq, int64_t seq_kv, int splits, uint32_t grid[3]);
+
+/* mqa_logits_stride: columns from one row of logits to the next where the caller does not say. */
+static inline int64_t mqa_logits_stride(int64_t seq_kv) {
+    return (seq_kv + MQA_LOGITS_PADDING - 1) / MQA_LOGITS_PADDING * MQA_LOGITS_PADDING;
+}
+
+/* mqa_window_check, mqa_window_row: the workload's windows; row r sees columns [*start, *end) of [0, seq_kv).
+ * errors: BAD_SHAPE where this window kind is not defined for the lengths */
+cdnagen_status mqa_window_check(const mqa_shape *s);
+void mqa_window_row(const mqa_shape *s, int64_t r, int32_t *start, int32_t *end);
+
+/* mqa_reference_logits: the operator in plain C, f32 sums, -inf outside the windows.
+ * shapes: q [seq, heads, dim] and kv [seq_kv, dim] bytes of the kinds given (FN or FNUZ), kv_scales [seq_kv],
+ *         weights [seq, heads], cu_starts and cu_ends [seq], logits [seq, seq_kv]; all contiguous
+ * errors: NO_MEMORY   source: README.md of this folder */
+typedef struct mqa_operands {
+    int64_t seq, seq_kv, heads, dim;
+    fp8_kind q_fp8, kv_fp8;
+    const uint8_t *q, *kv;
+    const float *kv_scales, *weights;
+    const int32_t *cu_starts, *cu_ends;
+} mqa_operands;
+cdnagen_status mqa_reference_logits(const mqa_operands *in, float *logits);
+
+/* mqa_grade_logits: the three grading rules. clean 0: places outside a window must still hold `poison`.
+ * shapes: reference [seq, seq_kv] contiguous; out rows `stride` apart, columns [seq_kv, stride) must hold poison */
+void mqa_grade_logits(const mqa_shape *s, const float *reference, const float *out, int64_t stride, uint32_t poison,
+                      grade *result);
+
+extern const workload mqa_workload;
 extern const family mqa_logits_family;
 
 #endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Typed arguments -> a checked launch, and the decision into how many parts each window is cut. */
+#include <inttypes.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "gen/mqa_logits/mqa_logits.h"
+
+/* The split policy's constants. source: README.md of this folder, "Splits" */
+enum {
+    TILES_PER_SPLIT_MIN = 2,
+    SPLIT_OVERHEAD_TILES = 8, /* what starting one more workgroup costs, in tiles */
+    SPLIT_SEARCH_MAX = 64,
+    CU_OVERSUBSCRIPTION = 4 /* workgroups a CU asked for when their occupancy is unknown */
+};
+
+static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+int mqa_split_count(int64_t grid_x, int64_t seq_kv, int64_t bkv, int cus, uint32_t workgroups_per_cu) {
+    if (grid_x <= 0 || seq_kv <= 0) return 1;
+    const int64_t tiles = seq_kv / bkv > 1 ? seq_kv / bkv : 1;
+    int64_t most = tiles / TILES_PER_SPLIT_MIN > 1 ? tiles / TILES_PER_SPLIT_MIN : 1;
+    if (!workgroups_per_cu) {
+        const int64_t wanted = (int64_t)CU_OVERSUBSCRIPTION * cus;
+        if (most > MQA_SPLITS_MAX) most = MQA_SPLITS_MAX;
+        if (grid_x >= wanted) return 1;
+        const int64_t splits = ceil_div(wanted, grid_x);
+        return (int)(splits < most ? splits : most);
+    }
+    const int64_t at_once = cus * (int64_t)workgroups_per_cu;
+    int best = 1;
+    int64_t best_cost = INT64_MAX;
+    for (int splits = 1; splits <= SPLIT_SEARCH_MAX && splits <= most; splits++) {
+        const int64_t cost = ceil_div(grid_x * splits, at_once) * (ceil_div(tiles, splits) + SPLIT_OVERHEAD_TILES);
+        if (cost >= best_cost) continue;
+        best = splits;
+        best_cost = cost;
+    }
+    return best;
+}
+
+/* bytes_needed: of `rows` rows, `stride` elements apart, of `columns` elements; UINT64_MAX if 64 bits cannot hold it. */
+static uint64_t bytes_needed(int64_t rows, int64_t stride, int64_t columns, int element_bytes) {
+    uint64_t elements;
+    if (__builtin_mul_overflow((uint64_t)(rows - 1), (uint64_t)stride, &elements) ||
+        __builtin_add_overflow(elements, (uint64_t)columns, &elements) ||
+        __builtin_mul_overflow(elements, (uint64_t)element_bytes, &elements))
+        return UINT64_MAX;
+    return elements;
+}
+
+static cdnagen_status check_buffer(const char *name, cdnagen_buffer b, uint64_t needed, unsigned alignment) {
+    if (!b.ptr) return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s.ptr is NULL; it must name device memory", name);
+    if ((uintptr_t)b.ptr % alignment)
+        return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s.ptr %p is not aligned to %u bytes", name, b.ptr, alignment);
+    if (b.bytes < needed)
+        return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s has %zu bytes, this launch needs %" PRIu64, name, b.bytes,
+                    needed);
+    return CDNAGEN_OK;
+}
+
+/* check_contiguous: rows of an input that follow each other; 0 stands for that. */
+static cdnagen_status check_contiguous(const char *name, int64_t stride, int64_t columns) {
+    if (stride == 0 || stride == columns) return CDNAGEN_OK;
+    if (stride < columns)
+        return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s_stride %" PRId64 " is less than a row, %" PRId64 " elements",
+                    name, stride, columns);
+    return fail(CDNAGEN_NOT_YET,
+                "mqa_logits: %s_stride %" PRId64
+                ": rows that are not contiguous cannot be read yet; it must be %" PRId64 " or 0",
+                name, stride, columns);
+}
+
+/* Launch dimensions that HIP takes: work items of one grid dimension. source: hip/hip_runtime_api.h */
+static cdnagen_status check_grid(const plan *p, uint64_t workgroups) {
+    const uint64_t most = UINT32_MAX / p->block[0];
+    if (workgroups <= most) return CDNAGEN_OK;
+    return fail(CDNAGEN_LIMIT,
+                "mqa_logits: this launch needs %" PRIu64 " workgroups of %u work items in x, HIP allows %" PRIu64
+                ": take a tag with more rows a workgroup, or launch fewer rows at once",
+                workgroups, p->block[0], most);
+}
+
+static void put_pointer(launch *l, const plan *p, mqa_kernarg which, const void *value) {
+    memcpy(l->kernarg + p->kernargs[which].offset, &value, sizeof value);
+}
+static void put_i64(launch *l, const plan *p, mqa_kernarg which, int64_t value) {
+    memcpy(l->kernarg + p->kernargs[which].offset, &value, sizeof value);
+}
+static void put_i32(launch *l, const plan *p, mqa_kernarg which, int32_t value) {
+    memcpy(l->kernarg + p->kernargs[which].offset, &value, sizeof value);
+}
+
+cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *args, launch *out) {
+    const mqa_variant *const v = (const mqa_variant *)p->variant;
+    const mqa_shape *const s = (const mqa_shape *)p->shape;
+    const cdnagen_mqa_logits_args *const a = args;
+    if (!a) return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: args is NULL");
+    if (a->size != sizeof *a)
+        return fail(CDNAGEN_BAD_ARGUMENT,
+                    "mqa_logits: args.size is %zu; set it to sizeof(cdnagen_mqa_logits_args), %zu here", a->size,
+                    sizeof *a);
+    if (a->seq < 0 || a->seq > INT32_MAX || a->seq_kv < 0 || a->seq_kv > INT32_MAX)
+        return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: seq %" PRId64 " and seq_kv %" PRId64 " must both be 0 to %d",
+                    a->seq, a->seq_kv, INT32_MAX);
+    if (a->num_splits < 0 || a->num_splits > MQA_SPLITS_MAX)
+        return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: num_splits %d must be 0 (decided here) to %d", a->num_splits,
+                    MQA_SPLITS_MAX);
+    launch l = {.kernarg_bytes = p->kernarg_bytes};
+    if (a->seq == 0 || a->seq_kv == 0) {
+        l.skip = 1;
+        *out = l;
+        return CDNAGEN_OK;
+    }
+
+    const int64_t q_row = s->heads * s->dim;
+    const int64_t logits_stride = a->logits_stride ? a->logits_stride : mqa_logits_stride(a->seq_kv);
+    TRY(check_contiguous("q", a->q_stride, q_row));
+    TRY(check_contiguous("kv", a->kv_stride, s->dim));
+    TRY(check_contiguous("weights", a->weights_stride, s->heads));
+    if (logits_stride < a->seq_kv)
+        return fail(CDNAGEN_BAD_ARGUMENT,
+                    "mqa_logits: logits_stride %" PRId64 " is less than a row, %" PRId64 " elements", logits_stride,
+                    a->seq_kv);
+    TRY(check_buffer("q", a->q, bytes_needed(a->seq, q_row, q_row, 1), 16));
+    TRY(check_buffer("kv", a->kv, bytes_needed(a->seq_kv, s->dim, s->dim, 1), 16));
+    TRY(check_buffer("kv_scales", a->kv_scales, bytes_needed(1, 0, a->seq_kv, 4), 4));
+    TRY(check_buffer("weights", a->weights, bytes_needed(a->seq, s->heads, s->heads, 4), 4));
+    TRY(check_buffer("cu_starts", a->cu_starts, bytes_needed(1, 0, a->seq, 4), 4));
+    TRY(check_buffer("cu_ends", a->cu_ends, bytes_needed(1, 0, a->seq, 4), 4));
+    TRY(check_buffer("logits", a->logits, bytes_needed(a->seq, logits_stride, a->seq_kv, 4), 4));
+
+    const mqa_geometry g = mqa_geometry_of(v, s, p->target.chip);
+    const int64_t workgroups = ceil_div(a->seq, g.workgroup_rows);
+    TRY(check_grid(p, (uint64_t)workgroups));
+    const int splits = a->num_splits ? a->num_splits
+                       : v->splits   ? (int)v->splits
+                                     : mqa_split_count(workgroups, a->seq_kv, v->bkv,
+                                                       facts && facts->cus ? facts->cus : p->target.chip->cus,
+                                                       facts ? facts->workgroups_per_cu : 0);
+    mqa_grid(&g, a->seq, a->seq_kv, splits, l.grid);
+
+    put_pointer(&l, p, MQA_Q, a->q.ptr);
+    put_pointer(&l, p, MQA_KV, a->kv.ptr);
+    put_pointer(&l, p, MQA_KV_SCALES, a->kv_scales.ptr);
+    put_pointer(&l, p, MQA_WEIGHTS, a->weights.ptr);
+    put_pointer(&l, p, MQA_CU_STARTS, a->cu_starts.ptr);
+    put_pointer(&l, p, MQA_CU_ENDS, a->cu_ends.ptr);
+    put_pointer(&l, p, MQA_LOGITS, a->logits.ptr);
+    put_i64(&l, p, MQA_Q_STRIDE, q_row);
+    put_i64(&l, p, MQA_KV_STRIDE, s->dim);
+    put_i64(&l, p, MQA_WEIGHTS_STRIDE, s->heads);
+    put_i64(&l, p, MQA_LOGITS_STRIDE, logits_stride);
+    put_i32(&l, p, MQA_SEQ, (int32_t)a->seq);
+    put_i32(&l, p, MQA_SEQ_KV, (int32_t)a->seq_kv);
+    put_i32(&l, p, MQA_NUM_SPLITS, splits);
+    *out = l;
+    return CDNAGEN_OK;
+}
+
+cdnagen_status mqa_shape_from_public(const void *public_shape, void *shape) {
+    const cdnagen_mqa_logits_shape *const p = public_shape;
+    if (!p) return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: shape is NULL");
+    if (p->size != sizeof *p)
+        return fail(CDNAGEN_BAD_ARGUMENT,
+                    "mqa_logits: shape.size is %zu; set it to sizeof(cdnagen_mqa_logits_shape), %zu here", p->size,
+                    sizeof *p);
+    const mqa_shape s = {.seq = p->seq ? p->seq : -1,
+                         .seq_kv = p->seq_kv ? p->seq_kv : -1,
+                         .heads = p->heads,
+                         .dim = p->dim,
+                         .clean = p->clean,
+                         .q_fp8 = p->q_fp8,
+                         .kv_fp8 = p->kv_fp8,
+                         .batch = 2};
+    TRY(fields_check(&mqa_logits_family.shape, &s));
+    memcpy(shape, &s, sizeof s);
+    return CDNAGEN_OK;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What follows from a variant and a shape, and what they and the chip must satisfy together. */
+#include <stdio.h>
+
+#include "gen/mqa_logits/mqa_logits.h"
+
+/* VMCNT_MAX: what s_waitcnt can wait for. source: AMD CDNA3 ISA guide, s_waitcnt */
+enum { VMCNT_MAX = 63, DMA_WAVE_BYTES = 16 * LANES, SCALE_COLUMNS_PER_DMA = 64 };
+
+static int log2_floor(int64_t x) {
+    int bits = 0;
+    while (x > 1) {
+        x >>= 1;
+        bits++;
+    }
+    return bits;
+}
+
+static int larger(int a, int b) { return a > b ? a : b; }
+static int smaller(int a, int b) { return a < b ? a : b; }
+
+mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chip *c) {
+    mqa_geometry g = {.m = TRIPLE_M(v->atom), .n = TRIPLE_N(v->atom), .k = TRIPLE_K(v->atom)};
+    g.m_tiles = (int)s->heads / g.m;
+    g.n_tiles = (int)v->bkv / g.n;
+    g.k_steps = (int)s->dim / g.k;
+    g.acc = g.m * g.n / LANES;
+    g.fragment_bytes = g.m * g.k / LANES;
+    g.workgroup_rows = (int)(v->slots ? v->rows * v->waves : v->rows);
+    g.slot_kv_bytes = (int)(v->bkv * s->dim);
+    g.scale_dmas = v->ls ? ((int)v->bkv + SCALE_COLUMNS_PER_DMA - 1) / SCALE_COLUMNS_PER_DMA : 0;
+    g.slot_bytes = g.slot_kv_bytes + g.scale_dmas * SCALE_COLUMNS_PER_DMA * (int)sizeof(float);
+    g.lds_bytes = (int)v->slots * g.slot_bytes;
+    g.kv_dmas = v->slots ? g.slot_kv_bytes / (DMA_WAVE_BYTES * (int)v->waves) : 0;
+    g.group = LANES / g.n;
+    /* A row of dim bytes is 2^bits chunks of 32 bytes; rows that meet in one line of banks get different chunks.
+     * shift >= bits keeps source and target bits apart, which is what makes the map its own inverse. */
+    g.swizzle_shift = larger(log2_floor(c->lds_read_banks * 4), log2_floor(s->dim)) - 5;
+    g.swizzle_bits = smaller(log2_floor(s->dim / 32), g.swizzle_shift);
+    g.swizzle_period = 1 << (5 + g.swizzle_bits + g.swizzle_shift);
+    return g;
+}
+
+/* can_generate: kernels are emitted for the MFMAs whose fragments are 32 bytes a lane. */
+static int can_generate(const chip *c, const atom *a) { return chip_has_atom(c, a) && a->fragment_bytes == 32; }
+
+/* list_atoms: the MFMAs that can be generated for the chip, as text. */
+static void list_atoms(const chip *c, char *out, size_t room) {
+    size_t used = 0;
+    out[0] = 0;
+    for (int i = 0; i < ATOM_COUNT && used < room; i++) {
+        if (!can_generate(c, &atoms[i])) continue;
+        used += (size_t)snprintf(out + used, room - used, "%smfma%dx%dx%d (heads a multiple of %d, dim of %d)",
+                                 used ? ", " : "", atoms[i].m, atoms[i].n, atoms[i].k, atoms[i].m, atoms[i].k);
+    }
+}
+
+/* check_shape_fits: some MFMA that can be generated for this chip divides heads and dim. */
+static cdnagen_status check_shape_fits(const chip *c, const mqa_shape *s) {
+    int generated = 0;
+    for (int i = 0; i < ATOM_COUNT; i++) {
+        if (!can_generate(c, &atoms[i])) continue;
+        if (s->heads % atoms[i].m == 0 && s->dim % atoms[i].k == 0) return CDNAGEN_OK;
+        generated++;
+    }
+    if (!generated) return CDNAGEN_OK;
+    char list[200];
+    list_atoms(c, list, sizeof list);
+    return fail(CDNAGEN_LIMIT, "mqa_logits: heads=%d dim=%d fits no MFMA used on %s: %s", (int)s->heads, (int)s->dim,
+                c->name, list);
+}
+
+static cdnagen_status check_atom(const chip *c, const mqa_geometry *g, const mqa_shape *s) {
+    const atom *const a = atom_find(g->m, g->n, g->k);
+    if (!a || !chip_has_atom(c, a)) {
+        char list[120] = "";
+        size_t used = 0;
+        for (int i = 0; i < ATOM_COUNT; i++)
+            if (chip_has_atom(c, &atoms[i]) && used < sizeof list)
+                used += (size_t)snprintf(list + used, sizeof list - used, "%s%dx%dx%d", used ? ", " : "", atoms[i].m,
+                                         atoms[i].n, atoms[i].k);
+        return fail(CDNAGEN_LIMIT, "mqa_logits: %s has no fp8 MFMA %dx%dx%d; it has %s", c->name, g->m, g->n, g->k,
+                    list);
+    }
+    if (s->heads % g->m)
+        return fail(CDNAGEN_LIMIT, "mqa_logits: heads=%d is not a multiple of %d, the heads of mfma%dx%dx%d",
+                    (int)s->heads, g->m, g->m, g->n, g->k);
+    if (s->dim % g->k)
+        return fail(CDNAGEN_LIMIT, "mqa_logits: dim=%d is not a multiple of %d, the head dimension of mfma%dx%dx%d",
+                    (int)s->dim, g->k, g->m, g->n, g->k);
+    return CDNAGEN_OK;
+}
+
+/* check_tiles: the tag's fields against each other, whatever the shape and the chip. */
+static cdnagen_status check_tiles(const mqa_variant *v, const mqa_geometry *g) {
+    const int bkv = (int)v->bkv, waves = (int)v->waves, slots = (int)v->slots, prefetch = (int)v->prefetch;
+    if (bkv % g->n)
+        return fail(CDNAGEN_BAD_TAG, "mqa_logits: bkv%d is not a multiple of %d, the columns of mfma%dx%dx%d", bkv,
+                    g->n, g->m, g->n, g->k);
+    if (!slots) {
+        if (g->n_tiles % waves)
+            return fail(CDNAGEN_BAD_TAG,
+                        "mqa_logits: w%d does not divide the %d n-tiles of bkv%d; without lds each wave owns an equal "
+                        "share of them",
+                        waves, g->n_tiles, bkv);
+        return CDNAGEN_OK;
+    }
+    if (g->fragment_bytes != 32)
+        return fail(CDNAGEN_BAD_TAG,
+                    "mqa_logits: lds%d needs an MFMA with 32-byte fragments (32x32x64 or 16x16x128); %dx%dx%d has %d",
+                    slots, g->m, g->n, g->k, g->fragment_bytes);
+    if (slots < prefetch)
+        return fail(CDNAGEN_BAD_TAG,
+                    "mqa_logits: pd%d%s keeps %d tiles in flight but lds%d holds %d: pd may be 1 to %d", prefetch,
+                    prefetch == 2 ? " (the default)" : "", prefetch, slots, slots, slots);
+    if (v->rs && g->n_tiles % g->group)
+        return fail(CDNAGEN_BAD_TAG,
+                    "mqa_logits: rs reduces %d n-tiles of %d columns together; bkv%d has %d, which %d does not divide: "
+                    "bkv must be a multiple of %d",
+                    g->group, g->n, bkv, g->n_tiles, g->group, LANES);
+    return CDNAGEN_OK;
+}
+
+/* check_dma: the tile's LDS DMA and swizzle. */
+static cdnagen_status check_dma(const mqa_variant *v, const mqa_geometry *g, const mqa_shape *s) {
+    const int waves = (int)v->waves, in_flight = ((int)v->prefetch - 1) * (g->kv_dmas + g->scale_dmas);
+    if (g->slot_kv_bytes % (DMA_WAVE_BYTES * waves))
+        return fail(CDNAGEN_LIMIT,
+                    "mqa_logits: a tile of bkv%d dim=%d has %d bytes; w%d loads multiples of %d (16 bytes a lane)",
+                    (int)v->bkv, (int)s->dim, g->slot_kv_bytes, waves, DMA_WAVE_BYTES * waves);
+    if (in_flight > VMCNT_MAX)
+        return fail(
+            CDNAGEN_LIMIT,
+            "mqa_logits: pd%d leaves %d loads in flight (%d a tile and wave), a wait can count %d: lower pd, or "
+            "raise w",
+            (int)v->prefetch, in_flight, g->kv_dmas + g->scale_dmas, VMCNT_MAX);
+    if (g->n * (int)s->dim % g->swizzle_period)
+        return fail(
+            CDNAGEN_LIMIT,
+            "mqa_logits: an n-tile of %d columns and dim=%d has %d bytes, not a multiple of the swizzle's period "
+            "of %d",
+            g->n, (int)s->dim, g->n * (int)s->dim, g->swizzle_period);
+    return CDNAGEN_OK;
+}
+
+/* fits: the LDS rules without their messages. */
+static int fits(const chip *c, const mqa_variant *v, const mqa_shape *s) {
+    const mqa_geometry g = mqa_geometry_of(v, s, c);
+    return g.lds_bytes <= c->lds_bytes && check_tiles(v, &g) == CDNAGEN_OK && check_dma(v, &g, s) == CDNAGEN_OK;
+}
+
+/* nearest: the variant with the most LDS below v's that fits: fewer slots first, then a smaller tile. 0 if none. */
+static int nearest(const chip *c, const mqa_shape *s, mqa_variant *v) {
+    const int64_t slots = v->slots, prefetch = v->prefetch;
+    for (; v->bkv >= TRIPLE_N(v->atom); v->bkv /= 2)
+        for (v->slots = slots; v->slots >= 1; v->slots--) {
+            v->prefetch = v->slots < prefetch ? v->slots : prefetch;
+            if (fits(c, v, s)) return 1;
+        }
+    return 0;
+}
+
+static cdnagen_status check_lds(const chip *c, const mqa_variant *v, const mqa_geometry *g, const mqa_shape *s) {
+    if (g->lds_bytes <= c->lds_bytes) return CDNAGEN_OK;
+    mqa_variant near = *v;
+    text tag = {0};
+    if (nearest(c, s, &near)) tag_print(&mqa_logits_family.tag, &near, 1u << FIELD_KERNEL | 1u << FIELD_HOST, &tag);
+    const cdnagen_status status =
+        fail(CDNAGEN_LIMIT, "mqa_logits: lds%d of bkv%d dim=%d needs %d bytes of LDS, a workgroup on %s has %d%s%s",
+             (int)v->slots, (int)v->bkv, (int)s->dim, g->lds_bytes, c->name, c->lds_bytes,
+             tag.data ? "; the nearest tag that fits is " : "", tag.data ? tag.data : "");
+    text_free(&tag);
+    return status;
+}
+
+cdnagen_status mqa_limits(const target *t, const mqa_variant *v, const mqa_shape *s) {
+    const chip *const c = t->chip;
+    const mqa_geometry g = mqa_geometry_of(v, s, c);
+    TRY(check_atom(c, &g, s));
+    TRY(check_tiles(v, &g));
+    if (!v->slots) return CDNAGEN_OK;
+    TRY(check_dma(v, &g, s));
+    return check_lds(c, v, &g, s);
+}
+
+/* check_generated: legal, but is there a kernel for it? */
+static cdnagen_status check_generated(const chip *c, const mqa_variant *v, const mqa_shape *s) {
+    const atom *const a = atom_find(TRIPLE_M(v->atom), TRIPLE_N(v->atom), TRIPLE_K(v->atom));
+    const char *const missing = v->ls ? "ls" : v->ts ? "ts" : v->dg ? "dg" : NULL;
+    if (!can_generate(c, a))
+        return fail(CDNAGEN_NOT_YET, "mqa_logits: kernels with mfma%dx%dx%d cannot be generated for %s yet", a->m, a->n,
+                    a->k, c->name);
+    if (missing)
+        return fail(CDNAGEN_NOT_YET, "mqa_logits: kernels with %s cannot be generated for %s yet", missing, c->name);
+    const struct {
+        const char *name;
+        int64_t kind;
+    } operands[] = {{"q_fp8", s->q_fp8}, {"kv_fp8", s->kv_fp8}};
+    for (int i = 0; i < 2; i++)
+        if (operands[i].kind != CDNAGEN_FP8_NATIVE && operands[i].kind != (int64_t)c->fp8)
+            return fail(CDNAGEN_NOT_YET,
+                        "mqa_logits: %s=%s cannot be read on %s yet: its matrix unit takes the chip's own kind, %s",
+                        operands[i].name, operands[i].kind == CDNAGEN_FP8_E4M3FN ? "e4m3fn" : "e4m3fnuz", c->name,
+                        c->fp8 == CDNAGEN_FP8_E4M3FN ? "e4m3fn" : "e4m3fnuz");
+    return CDNAGEN_OK;
+}
+
+cdnagen_status mqa_check(const target *t, const void *variant, const void *shape) {
+    const mqa_variant *const v = variant;
+    const mqa_shape *const s = shape;
+    TRY(check_shape_fits(t->chip, s));
+    TRY(mqa_limits(t, v, s));
+    return check_generated(t->chip, v, s);
+}

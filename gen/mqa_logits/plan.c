@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The derived part of a plan: block, grid, LDS, waves_per_eu and the kernel's arguments. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gen/mqa_logits/mqa_logits.h"
+
+enum { KERNARG_LAYOUT_VERSION = 1, KERNARG_BYTES = 100 };
+
+/* What a tag without wpe gets. The upper bound steers the scheduler towards loops without full waits; the lower one
+ * leaves a wave the whole register file, which heads=128 needs. source: docs/llvm.md, "waves_per_eu" */
+static const char default_waves_per_eu[] = "1,2";
+
+static const kernarg layout[MQA_KERNARG_COUNT] = {
+    [MQA_Q] = {"q", KERNARG_POINTER, 0},
+    [MQA_KV] = {"kv", KERNARG_POINTER, 8},
+    [MQA_KV_SCALES] = {"kv_scales", KERNARG_POINTER, 16},
+    [MQA_WEIGHTS] = {"weights", KERNARG_POINTER, 24},
+    [MQA_CU_STARTS] = {"cu_starts", KERNARG_POINTER, 32},
+    [MQA_CU_ENDS] = {"cu_ends", KERNARG_POINTER, 40},
+    [MQA_LOGITS] = {"logits", KERNARG_POINTER, 48},
+    [MQA_Q_STRIDE] = {"q_stride", KERNARG_I64, 56},
+    [MQA_KV_STRIDE] = {"kv_stride", KERNARG_I64, 64},
+    [MQA_WEIGHTS_STRIDE] = {"weights_stride", KERNARG_I64, 72},
+    [MQA_LOGITS_STRIDE] = {"logits_stride", KERNARG_I64, 80},
+    [MQA_SEQ] = {"seq", KERNARG_I32, 88},
+    [MQA_SEQ_KV] = {"seq_kv", KERNARG_I32, 92},
+    [MQA_NUM_SPLITS] = {"num_splits", KERNARG_I32, 96},
+};
+
+void mqa_grid(const mqa_geometry *g, int64_t seq, int64_t seq_kv, int splits, uint32_t grid[3]) {
+    memset(grid, 0, 3 * sizeof grid[0]);
+    if (seq <= 0 || seq_kv <= 0) return;
+    grid[0] = (uint32_t)((seq + g->workgroup_rows - 1) / g->workgroup_rows);
+    grid[1] = (uint32_t)splits;
+    grid[2] = 1;
+}
+
+cdnagen_status mqa_make_plan(plan *p) {
+    const mqa_variant *const v = (const mqa_variant *)p->variant;
+    const mqa_shape *const s = (const mqa_shape *)p->shape;
+    const mqa_geometry g = mqa_geometry_of(v, s, p->target.chip);
+    p->block[0] = (uint32_t)(LANES * v->waves);
+    p->block[1] = p->block[2] = 1;
+    const int64_t rows = (s->seq + g.workgroup_rows - 1) / g.workgroup_rows;
+    const int splits = v->splits ? (int)v->splits : mqa_split_count(rows, s->seq_kv, v->bkv, p->target.chip->cus, 0);
+    mqa_grid(&g, s->seq, s->seq_kv, splits, p->grid);
+    p->lds_bytes = (uint32_t)g.lds_bytes;
+    p->waves_per_eu_asked = (uint32_t)v->wpe;
+    if (v->wpe)
+        snprintf(p->waves_per_eu, sizeof p->waves_per_eu, "%d,%d", (int)v->wpe, (int)v->wpe);
+    else
+        snprintf(p->waves_per_eu, sizeof p->waves_per_eu, "%s", default_waves_per_eu);
+    memcpy(p->kernargs, layout, sizeof layout);
+    p->kernarg_count = MQA_KERNARG_COUNT;
+    p->kernarg_bytes = KERNARG_BYTES;
+    p->kernarg_version = KERNARG_LAYOUT_VERSION;
+    return CDNAGEN_OK;
+}
