@@ -2,7 +2,8 @@
 /* Symbols that a static lld names and that cdnagen does not need: lld's LTO code registers every target that LLVM was
  * built with, and LLVM's LTO asks Polly for its passes. Kernels are never bitcode when they reach lld, so that none of
  * these is ever called. */
-#define STUB(target, part) void LLVMInitialize##target##part(void);                                                    \
+#define STUB(target, part)                                                                                             \
+    void LLVMInitialize##target##part(void);                                                                           \
     void LLVMInitialize##target##part(void) {}
 #define AMDGPU Unused /* the real ones are linked */
 

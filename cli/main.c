@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The table of commands, and what they have in common at the start and at the end. */
+#include <malloc.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const struct command {
+    const char *name, *arguments, *summary;
+    unsigned takes;
+    int (*main)(const cli *options);
+} commands[] = {
+    {"run", "OP:TAG KEY=VALUE...", "generate a kernel and run it; --check compares every element with plain C",
+     TAKES_TARGET | TAKES_DEVICE | TAKES_SIM | TAKES_CHECK | TAKES_NO_CACHE | TAKES_DUMP | TAKES_STATS | TAKES_JSON,
+     run_command},
+    {"gen", "OP:TAG KEY=VALUE...", "generate a kernel without a device; -o writes the code object",
+     TAKES_TARGET | TAKES_NO_CACHE | TAKES_DUMP | TAKES_STATS | TAKES_JSON | TAKES_OUTPUT, gen_command},
+    {"precompile", "--jobs FILE --out DIR", "generate every \"OP:TAG KEY=VALUE...\" line of a file for one target",
+     TAKES_TARGET | TAKES_NO_CACHE | TAKES_JOBS | TAKES_OUT_DIR, precompile_command},
+    {"list", "[OP]", "operators; with OP its tag fields, shape words and routed tags", TAKES_TARGET, list_command},
+    {"cache", "info|verify|clear", "the kernel cache on disk", 0, cache_command},
+    {"version", "", "versions of the library and of LLVM", 0, version_command},
+    {"doctor", "", "device, HIP library, target, cache directory, LLVM, and what is wrong with them",
+     TAKES_TARGET | TAKES_DEVICE | TAKES_SIM, doctor_command},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void usage(FILE *to) {
+    fprintf(to, "usage: cdnagen COMMAND ...\n\n");
+    for (size_t i = 0; i < COMMANDS; i++) fprintf(to, "  %-11s %s\n", commands[i].name, commands[i].summary);
+    fprintf(to, "\n`cdnagen COMMAND --help` lists its options.\n"
+                "Exit codes: 0 success, 1 a check or a job failed, 2 bad usage or input, 3 no GPU or HIP library,\n"
+                "4 anything else.\n");
+}
+
+static void command_help(const struct command *c) {
+    printf("usage: cdnagen %s%s%s\n\n%s\n", c->name, *c->arguments ? " " : "", c->arguments, c->summary);
+    if (c->takes) printf("\n");
+    options_help(c->takes, stdout);
+}
+
+static const struct command *find_command(const char *name) {
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (!strcmp(commands[i].name, name)) return &commands[i];
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    /* LLVM allocates and frees arrays of several MB in many passes; by default each one is a mmap and a munmap, which
+     * is a third of the time of a compile. The library leaves its host's malloc alone. */
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 512 << 20);
+    mallopt(M_TOP_PAD, 64 << 20);
+
+    if (argc < 2) return usage(stderr), EXIT_BAD_INPUT;
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) return usage(stdout), EXIT_OK;
+    if (!strcmp(argv[1], "--version")) argv[1] += 2;
+    const struct command *c = find_command(argv[1]);
+    if (!c) {
+        fprintf(stderr, "cdnagen: there is no command \"%s\"\n", argv[1]);
+        return usage(stderr), EXIT_BAD_INPUT;
+    }
+    cli options = {0};
+    const cdnagen_status status = options_parse(c->takes, argc - 2, argv + 2, &options);
+    if (status) return fail_exit(status);
+    if (options.help) return command_help(c), EXIT_OK;
+    return c->main(&options);
+}
