@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Contexts: options over environment over defaults, resolved once; the default context; the log. */
+#include "runtime/context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
+static cdnagen *default_context;
+
+cdnagen_status sized_copy(const char *what, void *to, size_t to_bytes, size_t least, const void *from) {
+    size_t size;
+    memcpy(&size, from, sizeof size);
+    if (size < least || size % sizeof(size_t))
+        return fail(CDNAGEN_BAD_ARGUMENT, "%s.size is %zu: set it to sizeof(%s), %zu here", what, size, what, to_bytes);
+    for (size_t i = to_bytes; i < size; i++)
+        if (((const unsigned char *)from)[i])
+            return fail(CDNAGEN_BAD_ARGUMENT,
+                        "%s has a field at byte %zu that this version of the library does not know: leave it zero",
+                        what, i);
+    memset(to, 0, to_bytes);
+    memcpy(to, from, size < to_bytes ? size : to_bytes);
+    memcpy(to, &to_bytes, sizeof to_bytes);
+    return CDNAGEN_OK;
+}
+
+void context_log(const cdnagen *ctx, cdnagen_log_level level, const char *format, ...) {
+    char line[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (ctx->log)
+        ctx->log(ctx->log_user, level, line);
+    else if (level == CDNAGEN_LOG_WARNING)
+        fprintf(stderr, "cdnagen: %s\n", line);
+}
+
+static void log_of_cache(void *user, cdnagen_log_level level, const char *line) {
+    context_log(user, level, "%s", line);
+}
+
+/* option, else a variable that is set and not empty, else the default. */
+static const char *settle(const char *option, const char *variable, const char *standard) {
+    if (option) return option;
+    const char *value = getenv(variable);
+    return value && *value ? value : standard;
+}
+
+/* A variable that switches something: one of two words, or left out. */
+static cdnagen_status read_switch(const char *variable, const char *yes, const char *no, int *out) {
+    const char *value = settle(NULL, variable, no);
+    *out = !strcmp(value, yes);
+    if (*out || !strcmp(value, no)) return CDNAGEN_OK;
+    return fail(CDNAGEN_BAD_ARGUMENT, "%s=%s: it is \"%s\" or \"%s\"", variable, value, yes, no);
+}
+
+static cdnagen_status open_cache(cdnagen *ctx, const char *option) {
+    const char *why = "";
+    char *found = option ? NULL : cache_default_dir(&why);
+    const cache_options options = {
+        .dir = option ? option : found, .off = ctx->cache_off, .log = log_of_cache, .log_user = ctx};
+    const cdnagen_status s = cache_open(&options, &ctx->cache);
+    if (!s && !option && !found && !ctx->cache_off)
+        context_log(ctx, CDNAGEN_LOG_INFO, "kernels are cached in memory only: %s", why);
+    mem_free(found);
+    return s;
+}
+
+static cdnagen_status settle_options(cdnagen *ctx, const cdnagen_options *options) {
+    ctx->spills = options->spills;
+    ctx->log = options->log;
+    ctx->log_user = options->log_user;
+    if (options->spills != CDNAGEN_SPILLS_ALLOW && options->spills != CDNAGEN_SPILLS_REFUSE)
+        return fail(CDNAGEN_BAD_ARGUMENT, "options.spills is %d: use CDNAGEN_SPILLS_ALLOW or _REFUSE", options->spills);
+    TRY(device_choose(settle(options->device, "CDNAGEN_DEVICE", "gpu"), &ctx->device_choice, &ctx->device_index));
+    const char *wanted = settle(options->target, "CDNAGEN_TARGET", NULL);
+    if (wanted) TRY(target_parse(wanted, &ctx->target));
+    ctx->target_given = wanted != NULL;
+    if (!wanted && ctx->device_choice == DEVICE_NONE)
+        return fail(CDNAGEN_BAD_TARGET,
+                    "device \"none\" compiles for a target that must be named: set options.target or "
+                    "CDNAGEN_TARGET, for example to gfx950");
+    ctx->sim_mode = mem_strdup(settle(options->sim_mode, "CDNAGEN_SIM", ""));
+    if (!ctx->sim_mode) return fail_no_memory();
+    TRY(read_switch("CDNAGEN_CACHE", "off", "on", &ctx->cache_off));
+    if (options->no_cache) ctx->cache_off = 1;
+    TRY(read_switch("CDNAGEN_CACHE_ONLY", "1", "0", &ctx->cache_only));
+    return open_cache(ctx, options->cache_dir);
+}
+
+cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **out) {
+    if (!out) return fail(CDNAGEN_BAD_ARGUMENT, "out is NULL: pass where the context is to go");
+    cdnagen_options known = {.size = sizeof known};
+    if (options) TRY(sized_copy("cdnagen_options", &known, sizeof known, offsetof(cdnagen_options, device), options));
+    cdnagen *ctx = mem_alloc(sizeof *ctx);
+    if (!ctx) return fail_no_memory();
+    pthread_mutex_init(&ctx->lock, NULL);
+    recall_init(&ctx->recall);
+    const cdnagen_status s = settle_options(ctx, &known);
+    if (s)
+        cdnagen_free_context(ctx);
+    else
+        *out = ctx;
+    return s;
+}
+
+void cdnagen_free_context(cdnagen *ctx) {
+    if (!ctx) return;
+    recall_clear(&ctx->recall);
+    cache_close(ctx->cache);
+    mem_free(ctx->sim_mode);
+    pthread_mutex_destroy(&ctx->lock);
+    mem_free(ctx);
+}
+
+cdnagen_status context_of(cdnagen **ctx) {
+    if (*ctx) return CDNAGEN_OK;
+    pthread_mutex_lock(&default_lock);
+    const cdnagen_status s = default_context ? CDNAGEN_OK : cdnagen_create_context(NULL, &default_context);
+    *ctx = default_context;
+    pthread_mutex_unlock(&default_lock);
+    return s;
+}
+
+static cdnagen_status make_ready(cdnagen *ctx, char note[DEVICE_NOTE_BYTES]) {
+    TRY(device_prepare(ctx->device_choice, ctx->device_index, ctx->target_given ? &ctx->target : NULL, ctx->sim_mode,
+                       &ctx->device, note));
+    /* The plain chip, so that one cache entry serves every setting of its features. */
+    if (!ctx->target_given) TRY(target_parse(ctx->device.target.chip->name, &ctx->target));
+    atomic_store_explicit(&ctx->ready, 1, memory_order_release);
+    return CDNAGEN_OK;
+}
+
+cdnagen_status context_ready(cdnagen *ctx) {
+    if (atomic_load_explicit(&ctx->ready, memory_order_acquire)) return CDNAGEN_OK;
+    char note[DEVICE_NOTE_BYTES] = "";
+    pthread_mutex_lock(&ctx->lock);
+    const int done = atomic_load_explicit(&ctx->ready, memory_order_relaxed);
+    const cdnagen_status s = done ? CDNAGEN_OK : make_ready(ctx, note);
+    pthread_mutex_unlock(&ctx->lock);
+    if (!s && *note) context_log(ctx, CDNAGEN_LOG_INFO, "%s", note);
+    return s;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Launches: typed arguments -> the family's binding -> hipModuleLaunchKernel. */
+#include <stddef.h>
+#include <string.h>
+
+#include "runtime/context.h"
+#include "runtime/hip.h"
+#include "runtime/kernel.h"
+
+static cdnagen_status start(const device *d, const prepared *p, launch *l, hip_stream stream) {
+    void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, l->kernarg, HIP_LAUNCH_PARAM_BUFFER_SIZE, &l->kernarg_bytes,
+                     HIP_LAUNCH_PARAM_END};
+    const uint32_t *grid = l->grid, *block = p->plan.block;
+    int previous;
+    TRY(device_enter(d, &previous));
+    const cdnagen_status s =
+        hip_check(d->hip,
+                  d->hip->module_launch_kernel(p->loaded->function, grid[0], grid[1], grid[2], block[0], block[1],
+                                               block[2], 0, stream, NULL, extra),
+                  "hipModuleLaunchKernel");
+    device_leave(d, previous);
+    return s;
+}
+
+/* `args` is the operator's complete public struct. */
+static cdnagen_status launch_kernel(cdnagen_kernel *kernel, const char *operator_name, const void *args, void *stream) {
+    const prepared *p = kernel->prepared;
+    const device *d = &kernel->ctx->device;
+    if (strcmp(p->plan.family->name, operator_name) != 0)
+        return fail(CDNAGEN_BAD_ARGUMENT, "the kernel is %s and cannot take the arguments of %s", p->plan.symbol,
+                    operator_name);
+    const device_facts facts = {d->hip ? d->cus : p->plan.target.chip->cus,
+                                p->loaded->resources.occupancy.workgroups_per_cu};
+    launch l = {0};
+    TRY(p->plan.family->bind(&p->plan, &facts, args, &l));
+    if (l.skip) return CDNAGEN_OK;
+    if (!p->loaded->function)
+        return fail(CDNAGEN_NO_DEVICE, "the kernel's context compiles only: its device is \"none\"");
+    return start(d, p, &l, stream);
+}
+
+cdnagen_status cdnagen_launch_mqa_logits(cdnagen_kernel *kernel, const cdnagen_mqa_logits_args *args, void *stream) {
+    if (!kernel || !args) return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL", kernel ? "args" : "kernel");
+    cdnagen_mqa_logits_args known;
+    TRY(sized_copy("cdnagen_mqa_logits_args", &known, sizeof known, offsetof(cdnagen_mqa_logits_args, q_stride), args));
+    return launch_kernel(kernel, "mqa_logits", &known, stream);
+}
