@@ -29,7 +29,8 @@ enum { CODEOBJ_ARGS_MAX = 64 };
 typedef struct codeobj_kernel {
     char name[256];
     /* metadata */
-    uint32_t vgpr, agpr, sgpr, vgpr_spills, sgpr_spills; /* vgpr: architectural plus accumulation, as the note says */
+    uint32_t vgpr, agpr, sgpr; /* used; vgpr is architectural plus accumulation, as the note counts them */
+    uint32_t vgpr_spills, sgpr_spills;
     uint32_t lds_bytes, scratch_bytes, kernarg_bytes, max_workgroup;
     int dynamic_stack;
     codeobj_arg args[CODEOBJ_ARGS_MAX];
@@ -59,6 +60,9 @@ typedef struct codeobj {
     uint64_t text_address; /* .text, for disassembly */
     size_t text_offset, text_bytes;
     size_t kernel_count;
+    /* where codeobj_kernel_at reads: checked file offsets */
+    size_t kernels_offset, kernels_end; /* the metadata's kernel list */
+    size_t symbols_offset, symbol_count, strings_offset, strings_bytes;
 } codeobj;
 
 /* codeobj_open: check the ELF and find segments, text and kernels.
@@ -69,11 +73,14 @@ cdnagen_status codeobj_open(const void *data, size_t size, codeobj *out);
 cdnagen_status codeobj_kernel_at(const codeobj *o, size_t index, codeobj_kernel *out);
 cdnagen_status codeobj_find(const codeobj *o, const char *name, codeobj_kernel *out);
 
-/* occupancy: waves per SIMD that registers and LDS allow, and what binds. source: docs/occupancy.md */
+/* occupancy: waves per SIMD that registers and LDS allow, and what binds.
+ * source: LLVM, User Guide for AMDGPU Backend, "Kernel Descriptor"; AMD CDNA3 ISA guide, "Wavefront state" */
 typedef struct occupancy {
-    uint32_t vgpr_allocated, waves_per_simd, workgroups_per_cu;
-    const char *limit; /* "vgpr", "sgpr", "lds", "waves" */
+    uint32_t vgpr_allocated; /* per lane, both files: the descriptor's granules, which is what the hardware takes */
+    uint32_t waves_per_simd, workgroups_per_cu; /* 0: not even one workgroup fits */
+    const char *limit;                          /* "vgpr", "sgpr", "lds", "waves" */
 } occupancy;
+/* codeobj_occupancy: of workgroups of `block_threads` work items with `dynamic_lds_bytes` beyond the kernel's own. */
 occupancy codeobj_occupancy(const chip *c, const codeobj_kernel *k, uint32_t block_threads, uint32_t dynamic_lds_bytes);
 
 #endif
