@@ -55,15 +55,15 @@ static void list_atoms(const chip *c, char *out, size_t room) {
     }
 }
 
-/* check_shape_fits: some MFMA that can be generated for this chip divides heads and dim. */
-static cdnagen_status check_shape_fits(const chip *c, const mqa_shape *s) {
+cdnagen_status mqa_check_shape(const target *t, const mqa_shape *s) {
+    const chip *const c = t->chip;
     int generated = 0;
     for (int i = 0; i < ATOM_COUNT; i++) {
         if (!can_generate(c, &atoms[i])) continue;
         if (s->heads % atoms[i].m == 0 && s->dim % atoms[i].k == 0) return CDNAGEN_OK;
         generated++;
     }
-    if (!generated) return CDNAGEN_OK;
+    if (!generated) return fail(CDNAGEN_NOT_YET, "mqa_logits: kernels for %s cannot be generated yet", c->name);
     char list[200];
     list_atoms(c, list, sizeof list);
     return fail(CDNAGEN_LIMIT, "mqa_logits: heads=%d dim=%d fits no MFMA used on %s: %s", (int)s->heads, (int)s->dim,
@@ -149,14 +149,14 @@ static int fits(const chip *c, const mqa_variant *v, const mqa_shape *s) {
     return g.lds_bytes <= c->lds_bytes && check_tiles(v, &g) == CDNAGEN_OK && check_dma(v, &g, s) == CDNAGEN_OK;
 }
 
-/* nearest: the variant with the most LDS below v's that fits: fewer slots first, then a smaller tile. 0 if none. */
+/* nearest: the variant with the most LDS below v's that fits: less prefetch, then fewer slots, then a smaller
+ * tile. 0 if none. */
 static int nearest(const chip *c, const mqa_shape *s, mqa_variant *v) {
     const int64_t slots = v->slots, prefetch = v->prefetch;
     for (; v->bkv >= TRIPLE_N(v->atom); v->bkv /= 2)
-        for (v->slots = slots; v->slots >= 1; v->slots--) {
-            v->prefetch = v->slots < prefetch ? v->slots : prefetch;
-            if (fits(c, v, s)) return 1;
-        }
+        for (v->slots = slots; v->slots >= 1; v->slots--)
+            for (v->prefetch = v->slots < prefetch ? v->slots : prefetch; v->prefetch >= 1; v->prefetch--)
+                if (fits(c, v, s)) return 1;
     return 0;
 }
 
@@ -173,14 +173,14 @@ static cdnagen_status check_lds(const chip *c, const mqa_variant *v, const mqa_g
     return status;
 }
 
-cdnagen_status mqa_limits(const target *t, const mqa_variant *v, const mqa_shape *s) {
+static cdnagen_status check_limits(const target *t, const mqa_variant *v, const mqa_shape *s) {
     const chip *const c = t->chip;
     const mqa_geometry g = mqa_geometry_of(v, s, c);
     TRY(check_atom(c, &g, s));
     TRY(check_tiles(v, &g));
     if (!v->slots) return CDNAGEN_OK;
-    TRY(check_dma(v, &g, s));
-    return check_lds(c, v, &g, s);
+    TRY(check_lds(c, v, &g, s));
+    return check_dma(v, &g, s);
 }
 
 /* check_generated: legal, but is there a kernel for it? */
@@ -208,7 +208,9 @@ static cdnagen_status check_generated(const chip *c, const mqa_variant *v, const
 cdnagen_status mqa_check(const target *t, const void *variant, const void *shape) {
     const mqa_variant *const v = variant;
     const mqa_shape *const s = shape;
-    TRY(check_shape_fits(t->chip, s));
-    TRY(mqa_limits(t, v, s));
+    /* A chip without kernels still gets its limits named first. */
+    const cdnagen_status fits_any = mqa_check_shape(t, s);
+    if (fits_any == CDNAGEN_LIMIT) return fits_any;
+    TRY(check_limits(t, v, s));
     return check_generated(t->chip, v, s);
 }

@@ -79,9 +79,11 @@ typedef enum mqa_kernarg {
     MQA_KERNARG_COUNT
 } mqa_kernarg;
 
-/* mqa_limits, mqa_check: the limits of variant, shape and chip; mqa_check adds what no kernel exists for yet.
- * errors: LIMIT with needed and allowed value; mqa_check also BAD_SHAPE and NOT_YET */
-cdnagen_status mqa_limits(const target *t, const mqa_variant *v, const mqa_shape *s);
+/* mqa_check_shape: heads and dim fit some MFMA that kernels for this chip use.
+ * errors: LIMIT naming what each MFMA takes, NOT_YET for a chip without kernels
+ * mqa_check: that, and every limit of variant, shape and chip; a legal variant that has no kernel yet comes last.
+ * errors: BAD_TAG (fields that contradict each other), LIMIT with needed and allowed value, NOT_YET */
+cdnagen_status mqa_check_shape(const target *t, const mqa_shape *s);
 cdnagen_status mqa_check(const target *t, const void *variant, const void *shape);
 
 /* mqa_route: the rank-th variant that `auto` means.   errors: LIMIT, saying what each one left lacked */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What `auto` means: for each class of heads and dim the tags to try, best first. */
+#include <string.h>
+
 #include "gen/mqa_logits/mqa_logits.h"
 
 enum { CHOICES_MAX = 4 };
@@ -29,27 +31,40 @@ static const char *const fallbacks[] = {
     "mfma16x16x128_bkv16_r1_w1_hfma",
 };
 
-/* take: parse a tag of the tables; 1 if it serves the shape and is the rank-th that does. */
-static cdnagen_status take(const target *t, const void *shape, const char *tag, int *rank, mqa_variant *out,
-                           int *taken) {
+/* search: what one request for a rank has met so far. */
+typedef struct search {
+    const target *target;
+    const mqa_shape *shape;
+    int rank, choices; /* asked for; found so far */
+    mqa_variant found;
+    text lacking; /* tags passed over, and why */
+} search;
+
+/* consider: one tag of the tables. */
+static cdnagen_status consider(search *s, const char *tag) {
     mqa_variant v;
     TRY(tag_parse(&mqa_logits_family.tag, tag, &v));
-    if (mqa_check(t, &v, shape) != CDNAGEN_OK || (*rank)-- > 0) return CDNAGEN_OK;
-    *out = v;
-    *taken = 1;
+    if (mqa_check(s->target, &v, s->shape) != CDNAGEN_OK)
+        text_add(&s->lacking, "; %s: %s", tag, cdnagen_error());
+    else if (s->choices++ == s->rank)
+        s->found = v;
     return CDNAGEN_OK;
 }
 
 cdnagen_status mqa_route(const target *t, const void *shape, int rank, void *variant) {
-    const mqa_shape *const s = shape;
-    int left = rank, taken = 0;
+    search s = {.target = t, .shape = shape, .rank = rank};
+    TRY(mqa_check_shape(t, s.shape));
     const route *r = routes;
-    while (s->heads > r->heads_max || s->dim > r->dim_max) r++;
-    for (int i = 0; i < CHOICES_MAX && r->tags[i] && !taken; i++)
-        TRY(take(t, shape, r->tags[i], &left, variant, &taken));
-    for (size_t i = 0; i < sizeof fallbacks / sizeof fallbacks[0] && !taken; i++)
-        TRY(take(t, shape, fallbacks[i], &left, variant, &taken));
-    if (taken) return CDNAGEN_OK;
-    return fail(CDNAGEN_LIMIT, "mqa_logits: auto has no choice %d for heads=%d dim=%d on %s", rank, (int)s->heads,
-                (int)s->dim, t->chip->name);
+    while (s.shape->heads > r->heads_max || s.shape->dim > r->dim_max) r++;
+    cdnagen_status status = CDNAGEN_OK;
+    for (int i = 0; i < CHOICES_MAX && r->tags[i] && !status; i++) status = consider(&s, r->tags[i]);
+    for (size_t i = 0; i < sizeof fallbacks / sizeof fallbacks[0] && !status; i++) status = consider(&s, fallbacks[i]);
+    if (!status && rank < s.choices)
+        memcpy(variant, &s.found, sizeof s.found);
+    else if (!status)
+        status = fail(CDNAGEN_LIMIT, "mqa_logits: auto has %d choices for heads=%d dim=%d on %s, all passed over%s",
+                      s.choices, (int)s.shape->heads, (int)s.shape->dim, t->chip->name,
+                      s.lacking.data ? s.lacking.data : "");
+    text_free(&s.lacking);
+    return status;
 }

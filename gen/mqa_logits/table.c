@@ -76,4 +76,5 @@ const family mqa_logits_family = {
     .route = mqa_route,
     .bind = mqa_bind,
     .shape_from_public = mqa_shape_from_public,
+    .workload = &mqa_workload,
 };

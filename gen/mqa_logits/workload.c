@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Data for a run: Q, KV and weights as models quantise them, windows by name, a poisoned output between guards. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/fp8.h"
+#include "gen/mqa_logits/mqa_logits.h"
+
+/* Buffers are in the order of the pointers of mqa_kernarg. */
+enum { BUFFER_COUNT = MQA_LOGITS + 1, GUARD_BYTES = 1024 };
+#define POISON 0x7fc0beefu /* a NaN that no arithmetic makes */
+#define AMAX_MIN 1e-4f
+
+/* ---- random numbers: the same on every machine ---- */
+
+/* random64: splitmix64. source: Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014 */
+static uint64_t random64(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static double uniform(uint64_t *state) { return ((double)(random64(state) >> 11) + 0.5) * 0x1p-53; }
+
+/* normals: Box and Muller's transform. */
+static void normals(uint64_t seed, uint64_t stream, float *out, int64_t count) {
+    uint64_t state = seed;
+    state = random64(&state) ^ stream;
+    for (int64_t i = 0; i < count; i += 2) {
+        const double radius = sqrt(-2 * log(uniform(&state))), angle = 2 * 3.14159265358979323846 * uniform(&state);
+        out[i] = (float)(radius * cos(angle));
+        if (i + 1 < count) out[i + 1] = (float)(radius * sin(angle));
+    }
+}
+
+/* ---- quantisation ---- */
+
+static float bf16_rounded(float x) { return f32_from_bf16(bf16_from_f32(x)); }
+
+static fp8_kind kind_of(const plan *p, int64_t word) {
+    return word == CDNAGEN_FP8_NATIVE ? p->target.chip->fp8 : (fp8_kind)word;
+}
+static uint8_t to_fp8(fp8_kind kind, float x) {
+    return kind == CDNAGEN_FP8_E4M3FNUZ ? e4m3fnuz_from_f32(x) : e4m3fn_from_f32(x);
+}
+static float from_fp8(fp8_kind kind, uint8_t x) {
+    return kind == CDNAGEN_FP8_E4M3FNUZ ? f32_from_e4m3fnuz(x) : f32_from_e4m3fn(x);
+}
+static float fp8_max(fp8_kind kind) { return kind == CDNAGEN_FP8_E4M3FNUZ ? E4M3FNUZ_MAX : E4M3FN_MAX; }
+
+/* quantise_row: bytes and scale of one row by its largest magnitude. */
+static float quantise_row(fp8_kind kind, const float *row, int64_t count, uint8_t *bytes_out) {
+    float amax = AMAX_MIN;
+    for (int64_t i = 0; i < count; i++) amax = fmaxf(amax, fabsf(row[i]));
+    const float scale = amax / fp8_max(kind);
+    for (int64_t i = 0; i < count; i++) bytes_out[i] = to_fp8(kind, row[i] / scale);
+    return scale;
+}
+
+/* make_keys: rows are quantised twice, as a cache that was written, read back as bf16 and written again. Their sizes
+ * differ by a factor of up to 4, so that a scale taken from another column shows. */
+static void make_keys(uint64_t seed, const mqa_shape *s, fp8_kind kind, float *row, uint8_t *kv, float *scales) {
+    for (int64_t n = 0; n < s->seq_kv; n++) {
+        normals(seed, (uint64_t)(MQA_KV + n * BUFFER_COUNT), row, s->dim);
+        const float size = 0.5f + 0.25f * (float)(n % 7);
+        uint8_t *const out = kv + n * s->dim;
+        for (int64_t d = 0; d < s->dim; d++) row[d] = bf16_rounded(row[d] * size);
+        const float scale = quantise_row(kind, row, s->dim, out);
+        for (int64_t d = 0; d < s->dim; d++) row[d] = bf16_rounded(from_fp8(kind, out[d]) * scale);
+        scales[n] = quantise_row(kind, row, s->dim, out);
+    }
+}
+
+static void make_queries(uint64_t seed, const mqa_shape *s, fp8_kind kind, float *row, uint8_t *q) {
+    const int64_t columns = s->heads * s->dim;
+    for (int64_t m = 0; m < s->seq; m++) {
+        normals(seed, (uint64_t)(MQA_Q + m * BUFFER_COUNT), row, columns);
+        for (int64_t i = 0; i < columns; i++) q[m * columns + i] = to_fp8(kind, bf16_rounded(row[i]));
+    }
+}
+
+/* ---- the family's workload ---- */
+
+static size_t logits_bytes(const mqa_shape *s) {
+    return (size_t)s->seq * (size_t)mqa_logits_stride(s->seq_kv) * sizeof(float);
+}
+
+static cdnagen_status add_buffer(problem *p, const char *name, size_t size, int output) {
+    problem_buffer *const b = &p->buffers[p->buffer_count++];
+    /* An empty buffer still has an address. */
+    *b = (problem_buffer){.name = name, .bytes = size ? size : sizeof(uint32_t), .output = output};
+    b->data = mem_alloc(b->bytes);
+    return b->data ? CDNAGEN_OK : fail_no_memory();
+}
+
+static cdnagen_status add_buffers(problem *p, const mqa_shape *s) {
+    const size_t seq = (size_t)s->seq, seq_kv = (size_t)s->seq_kv, heads = (size_t)s->heads, dim = (size_t)s->dim;
+    TRY(add_buffer(p, "q", seq * heads * dim, 0));
+    TRY(add_buffer(p, "kv", seq_kv * dim, 0));
+    TRY(add_buffer(p, "kv_scales", seq_kv * sizeof(float), 0));
+    TRY(add_buffer(p, "weights", seq * heads * sizeof(float), 0));
+    TRY(add_buffer(p, "cu_starts", seq * sizeof(int32_t), 0));
+    TRY(add_buffer(p, "cu_ends", seq * sizeof(int32_t), 0));
+    return add_buffer(p, "logits", logits_bytes(s) + 2 * GUARD_BYTES, 1);
+}
+
+static void release(problem *p) {
+    for (size_t i = 0; i < p->buffer_count; i++) mem_free(p->buffers[i].data);
+    mem_free(p->reference);
+    *p = (problem){0};
+}
+
+static cdnagen_status fill(const plan *p, problem *data, const mqa_shape *s) {
+    float *const row = mem_alloc((size_t)(s->heads * s->dim) * sizeof(float));
+    if (!row) return fail_no_memory();
+    make_queries(data->seed, s, kind_of(p, s->q_fp8), row, data->buffers[MQA_Q].data);
+    make_keys(data->seed, s, kind_of(p, s->kv_fp8), row, data->buffers[MQA_KV].data, data->buffers[MQA_KV_SCALES].data);
+    mem_free(row);
+    normals(data->seed, MQA_WEIGHTS, data->buffers[MQA_WEIGHTS].data, s->seq * s->heads);
+    int32_t *const starts = data->buffers[MQA_CU_STARTS].data, *const ends = data->buffers[MQA_CU_ENDS].data;
+    for (int64_t r = 0; r < s->seq; r++) mqa_window_row(s, r, &starts[r], &ends[r]);
+    uint32_t *const logits = data->buffers[MQA_LOGITS].data;
+    for (size_t i = 0; i < data->buffers[MQA_LOGITS].bytes / sizeof *logits; i++) logits[i] = POISON;
+    return CDNAGEN_OK;
+}
+
+static cdnagen_status make(const plan *p, uint64_t seed, problem *out) {
+    mqa_shape s;
+    memcpy(&s, p->shape, sizeof s);
+    if (s.seq < 0 || s.seq_kv < 0)
+        return fail(CDNAGEN_BAD_SHAPE, "mqa_logits: a run needs %s in its shape, as in seq=128 seq_kv=1024",
+                    s.seq < 0 ? "seq" : "seq_kv");
+    TRY(mqa_window_check(&s));
+    problem data = {.seed = seed};
+    memcpy(data.shape, &s, sizeof s);
+    cdnagen_status status = add_buffers(&data, &s);
+    if (!status) status = fill(p, &data, &s);
+    if (status)
+        release(&data);
+    else
+        *out = data;
+    return status;
+}
+
+static cdnagen_status reference(const plan *p, problem *data) {
+    mqa_shape s;
+    memcpy(&s, data->shape, sizeof s);
+    const mqa_operands in = {.seq = s.seq,
+                             .seq_kv = s.seq_kv,
+                             .heads = s.heads,
+                             .dim = s.dim,
+                             .q_fp8 = kind_of(p, s.q_fp8),
+                             .kv_fp8 = kind_of(p, s.kv_fp8),
+                             .q = data->buffers[MQA_Q].data,
+                             .kv = data->buffers[MQA_KV].data,
+                             .kv_scales = data->buffers[MQA_KV_SCALES].data,
+                             .weights = data->buffers[MQA_WEIGHTS].data,
+                             .cu_starts = data->buffers[MQA_CU_STARTS].data,
+                             .cu_ends = data->buffers[MQA_CU_ENDS].data};
+    mem_free(data->reference);
+    data->reference = mem_alloc((size_t)s.seq * (size_t)s.seq_kv * sizeof(float) + sizeof(float));
+    return data->reference ? mqa_reference_logits(&in, data->reference) : fail_no_memory();
+}
+
+static void arguments(const plan *p, const problem *data, void *const *device, void *args) {
+    (void)p;
+    mqa_shape s;
+    memcpy(&s, data->shape, sizeof s);
+    cdnagen_buffer b[BUFFER_COUNT];
+    for (int i = 0; i < BUFFER_COUNT; i++) b[i] = (cdnagen_buffer){device[i], data->buffers[i].bytes};
+    b[MQA_LOGITS] = (cdnagen_buffer){(char *)device[MQA_LOGITS] + GUARD_BYTES, logits_bytes(&s)};
+    const cdnagen_mqa_logits_args a = {.size = sizeof a,
+                                       .q = b[MQA_Q],
+                                       .kv = b[MQA_KV],
+                                       .kv_scales = b[MQA_KV_SCALES],
+                                       .weights = b[MQA_WEIGHTS],
+                                       .cu_starts = b[MQA_CU_STARTS],
+                                       .cu_ends = b[MQA_CU_ENDS],
+                                       .logits = b[MQA_LOGITS],
+                                       .seq = s.seq,
+                                       .seq_kv = s.seq_kv};
+    memcpy(args, &a, sizeof a);
+}
+
+/* guard_intact: GUARD_BYTES of poison at `at`. */
+static int guard_intact(const char *at) {
+    const uint32_t poison = POISON;
+    for (size_t i = 0; i < GUARD_BYTES; i += sizeof poison)
+        if (memcmp(at + i, &poison, sizeof poison)) return 0;
+    return 1;
+}
+
+static cdnagen_status grade_outputs(const plan *p, const problem *data, void *const *back, grade *out) {
+    (void)p;
+    mqa_shape s;
+    memcpy(&s, data->shape, sizeof s);
+    const char *const logits = back[MQA_LOGITS];
+    if (!data->reference || !logits)
+        return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: grading needs the reference and the logits buffer");
+    grade g;
+    mqa_grade_logits(&s, data->reference, (const float *)(logits + GUARD_BYTES), mqa_logits_stride(s.seq_kv), POISON,
+                     &g);
+    const int before = guard_intact(logits), after = guard_intact(logits + GUARD_BYTES + logits_bytes(&s));
+    if (!before || !after) {
+        g.guards_intact = g.pass = 0;
+        snprintf(g.first, sizeof g.first, "%s the logits: %d guard bytes must not be written",
+                 before ? "behind" : "before", GUARD_BYTES);
+    }
+    *out = g;
+    return CDNAGEN_OK;
+}
+
+const workload mqa_workload = {
+    .make = make, .reference = reference, .arguments = arguments, .grade_outputs = grade_outputs, .release = release};
