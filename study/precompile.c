@@ -31,13 +31,13 @@ static char *next_line(char **rest) {
     return line;
 }
 
-static int count_jobs(const char *text) {
+static int count_jobs(const char *lines) {
     int jobs = 0;
-    while (text && *text) {
-        text += strspn(text, " \t\r");
-        jobs += *text && !strchr("#\n", *text);
-        text = strchr(text, '\n');
-        if (text) text++;
+    while (lines && *lines) {
+        lines += strspn(lines, " \t\r");
+        jobs += *lines && !strchr("#\n", *lines);
+        lines = strchr(lines, '\n');
+        if (lines) lines++;
     }
     return jobs;
 }
@@ -78,11 +78,11 @@ static json_t *describe(const precompile_event *e, const cdnagen_kernel_info *in
 static cdnagen_status write_report(const char *dir, json_t *jobs, const precompile_totals *totals) {
     json_t *report = json_pack("{s:s, s:i, s:i, s:O}", "version", cdnagen_version(), "jobs", totals->jobs, "failed",
                                totals->failed, "entries", jobs);
-    char *text = json_dumps(report, JSON_INDENT(2));
+    char *dump = json_dumps(report, JSON_INDENT(2));
     json_decref(report);
-    if (!text) return fail_no_memory();
-    const cdnagen_status status = write_file(dir, "report", ".json", text, strlen(text));
-    free(text);
+    if (!dump) return fail_no_memory();
+    const cdnagen_status status = write_file(dir, "report", ".json", dump, strlen(dump));
+    free(dump);
     return status;
 }
 
