@@ -60,7 +60,10 @@ int cache_entry_parse(const void *file, size_t file_bytes, const char **key_text
 
 /* What the command shows: walk, verify and clear a directory. */
 typedef struct cache_census {
-    uint64_t entries, bytes, damaged, foreign, temporaries;
+    uint64_t entries, bytes; /* files by name, sound or not; sum of their sizes */
+    uint64_t damaged;        /* verify only: not sound */
+    uint64_t foreign;        /* verify only: sound, but under the name of another key */
+    uint64_t temporaries;    /* of writers at work or killed */
 } cache_census;
 /* verify: read and check every entry, naming each bad one through `report`; otherwise count only.   errors: IO */
 cdnagen_status cache_walk(const char *dir, int verify,

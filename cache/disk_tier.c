@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The disk tier: one file per entry, published by rename, so that a reader sees a whole entry or none. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache/tiers.h"
+
+/* A temporary or lock that nobody touched for this long was left by a process that is gone. */
+enum { ORPHAN_SECONDS = 3600 };
+
+static int read_all(int fd, unsigned char *to, size_t size) {
+    while (size) {
+        const ssize_t n = read(fd, to, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return 0;
+        to += n;
+        size -= (size_t)n;
+    }
+    return 1;
+}
+
+static int write_all(int fd, const unsigned char *from, size_t size) {
+    while (size) {
+        const ssize_t n = write(fd, from, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return 0;
+        from += n;
+        size -= (size_t)n;
+    }
+    return 1;
+}
+
+cache_blob *entry_read(int folder, const char *name, const char **problem) {
+    /* O_NONBLOCK: a FIFO in the place of an entry must not hold the caller up. */
+    const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) {
+        *problem = errno == ENOENT ? NULL : errno == ELOOP ? "is not a regular file" : "cannot be opened";
+        return NULL;
+    }
+    struct stat st;
+    cache_blob *b = NULL;
+    if (fstat(fd, &st)) {
+        *problem = "cannot be read";
+    } else if (!S_ISREG(st.st_mode)) {
+        *problem = "is not a regular file";
+    } else if (st.st_size > (off_t)ENTRY_BYTES_MAX) {
+        *problem = "is larger than any entry";
+    } else if (!(b = blob_alloc((size_t)st.st_size))) {
+        *problem = "";
+    } else if (!read_all(fd, b->file, b->file_bytes)) {
+        *problem = "cannot be read";
+    } else if (!blob_parse(b)) {
+        *problem = "is damaged";
+    } else {
+        close(fd);
+        return b;
+    }
+    cache_blob_release(b);
+    close(fd);
+    return NULL;
+}
+
+cache_blob *disk_get(cache *c, const char *key, const char *key_text) {
+    const int folder = folder_open(c, key, 0);
+    if (folder < 0) return NULL;
+    const char *problem;
+    cache_blob *b = entry_read(folder, key, &problem);
+    close(folder);
+    if (b && (b->key_text_bytes != strlen(key_text) || memcmp(b->key_text, key_text, b->key_text_bytes))) {
+        cache_blob_release(b);
+        b = NULL;
+        problem = "belongs to another key";
+    }
+    if (!b && problem && *problem)
+        cache_log(c, CDNAGEN_LOG_INFO, "entry %s %s: it counts as a miss and is replaced", key, problem);
+    return b;
+}
+
+/* temporary_open: a new file in the folder, its name in `name`; -1 with errno. */
+static int temporary_open(int folder, char name[NAME_BYTES]) {
+    for (int tries = 0; tries < 8; tries++) {
+        uint64_t random;
+        if (getrandom(&random, sizeof random, 0) != sizeof random) return -1;
+        snprintf(name, NAME_BYTES, "tmp.%016llx", (unsigned long long)random);
+        /* The user's umask decides who else may read, within a folder that is private unless the user shared it. */
+        const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (fd >= 0 || errno != EEXIST) return fd;
+    }
+    return -1;
+}
+
+typedef struct sweep {
+    const char *hex;
+    time_t now;
+} sweep;
+
+static void sweep_file(void *user, int folder, const char *name) {
+    const sweep *s = user;
+    struct stat st;
+    const file_kind kind = folder_file_kind(s->hex, name);
+    if (kind != FILE_TEMPORARY && kind != FILE_LOCK) return;
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) || s->now - st.st_mtime < ORPHAN_SECONDS) return;
+    if (kind == FILE_LOCK) {
+        folder_drop_lock(folder, name);
+    } else {
+        unlinkat(folder, name, 0);
+    }
+}
+
+/* publish: 0, or the errno of the step that failed; the temporary is gone either way. */
+static int publish(int folder, const char *key, const cache_blob *b) {
+    char temporary[NAME_BYTES];
+    const int fd = temporary_open(folder, temporary);
+    if (fd < 0) return errno;
+    struct stat st = {0};
+    int error = 0;
+    if (!write_all(fd, b->file, b->file_bytes) || fsync(fd) || fstat(fd, &st)) error = errno;
+    if (close(fd) && !error) error = errno;
+    if (!error && renameat(folder, temporary, folder, key)) error = errno;
+    if (error) {
+        unlinkat(folder, temporary, 0);
+        return error;
+    }
+    /* The entry is published; what follows is care for a power cut and for what others left behind. The clock is the
+     * file system's own, which on a network is not this machine's. */
+    fsync(folder);
+    const sweep s = {.hex = key, .now = st.st_mtime};
+    folder_each(folder, sweep_file, (void *)&s);
+    return 0;
+}
+
+void disk_put(cache *c, const char *key, const cache_blob *b) {
+    if (b->file_bytes > ENTRY_BYTES_MAX) {
+        cache_log(c, CDNAGEN_LOG_INFO, "entry %s of %zu bytes is over the limit of %zu: kept in memory only", key,
+                  b->file_bytes, ENTRY_BYTES_MAX);
+        return;
+    }
+    /* ENOENT: the folder or the temporary was deleted under us (a clear in another process): once more, anew. */
+    int error = ENOENT;
+    for (int tries = 0; error == ENOENT && tries < 2; tries++) {
+        const int folder = folder_open(c, key, 1);
+        if (folder < 0) return;
+        error = publish(folder, key, b);
+        close(folder);
+    }
+    if (error)
+        cache_warn(c, "cannot write an entry in directory %s: %s; kernels are kept in memory only", c->dir,
+                   strerror(error));
+}
