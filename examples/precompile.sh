@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Precompile what a service will need, on any machine: code objects go to DIR, and to the cache that CDNAGEN_CACHE_DIR names.
+# usage: precompile.sh DIR
+set -eu
+out=${1:?usage: precompile.sh DIR}
+jobs=$(mktemp)
+trap 'rm -f "$jobs"' EXIT
+cat >"$jobs" <<'JOBS'
+# one kernel a line: op:tag, then the shape's words
+mqa_logits:mfma32x32x64_bkv64_lds2_swp_rs_hfma heads=64 dim=128 clean=1
+mqa_logits:mfma32x32x64_bkv64_lds2_swp_rs_hfma heads=64 dim=128 clean=0
+mqa_logits:mfma32x32x64_bkv64_r1_w1 heads=32 dim=64
+JOBS
+"${CDNAGEN:-cdnagen}" precompile --jobs "$jobs" --out "$out" --target gfx950
+ls -l "$out"
