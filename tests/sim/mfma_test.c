@@ -134,10 +134,10 @@ static void put(uint32_t *registers, sim_place p, int bits, uint64_t value) {
     if (mask >> 32) r[64] = (r[64] & ~(uint32_t)(mask >> 32)) | (uint32_t)(v >> 32);
 }
 static uint64_t get(const uint32_t *registers, sim_place p, int bits) {
-    uint64_t v = 0;
-    for (int i = 0; i < bits; i++)
-        v |= (uint64_t)(registers[(p.bit + i) / 32 * 64 + p.lane] >> (p.bit + i) % 32 & 1) << i;
-    return v;
+    if (bits == 64) return get(registers, p, 32) | get(registers, (sim_place){p.lane, p.bit + 32}, 32) << 32;
+    const uint32_t *r = &registers[p.bit / 32 * 64 + p.lane];
+    const uint64_t both = p.bit % 32 + bits > 32 ? (uint64_t)r[64] << 32 | r[0] : r[0];
+    return both >> p.bit % 32 & ((UINT64_C(1) << bits) - 1);
 }
 static void put_a(job *q, int block, int i, int k, uint64_t v) {
     put(q->a, place_of(q->la, block, i, k), sim_format_bits(q->fa), v);
@@ -284,6 +284,13 @@ static void every_row_says_whether_its_places_are_derived(void **state) {
 /* random_number: a code whose value is finite and of moderate size, so that sums neither overflow nor lose everything. */
 static uint64_t random_number(sim_format f, const chip *c) {
     const int bits = sim_format_bits(f);
+    if (f == FORMAT_I32) return random32() & 0xffff;
+    if (f == FORMAT_F64) {
+        const double v = ((double)(int32_t)random32() + random32() * 0x1p-32) * 0x1p-19;
+        uint64_t x;
+        memcpy(&x, &v, sizeof x);
+        return x;
+    }
     for (;;) {
         uint64_t x = (uint64_t)random32() << 32 | random32();
         if (bits < 64) x &= (UINT64_C(1) << bits) - 1;
@@ -295,16 +302,20 @@ static uint64_t random_number(sim_format f, const chip *c) {
 /* The bound: a chain of K fused multiply-adds of unit roundoff u errs by at most K u / (1 - K u) times the sum of the
  * magnitudes; blocks of 32 and the last conversion add at most K / 32 + 1 roundings. 2 (K + 1) u covers both. */
 static void random_against_double(job *q) {
+    static double a[INPUT_ELEMENTS], b[INPUT_ELEMENTS]; /* [block][i or j][k] */
     const sim_mfma *m = q->m;
-    for (int block = 0; block < m->blocks; block++) {
-        for (int i = 0; i < m->m; i++)
-            for (int k = 0; k < m->k; k++) put_a(q, block, i, k, random_number(q->fa, q->c));
-        for (int j = 0; j < m->n; j++)
-            for (int k = 0; k < m->k; k++) put_b(q, block, k, j, random_number(q->fb, q->c));
-        for (int i = 0; i < m->m; i++)
+    for (int block = 0; block < m->blocks; block++)
+        for (int i = 0; i < m->m; i++) {
+            for (int k = 0; k < m->k; k++) {
+                const uint64_t x = random_number(q->fa, q->c), y = random_number(q->fb, q->c);
+                put_a(q, block, i, k, x);
+                put_b(q, block, k, i, y);
+                a[(block * m->m + i) * m->k + k] = value_of(q->fa, q->c, x);
+                b[(block * m->n + i) * m->k + k] = value_of(q->fb, q->c, y);
+            }
             for (int j = 0; j < m->n; j++)
                 put(q->in, place_of(q->ld, block, i, j), sim_format_bits(m->d), random_number(m->d, q->c));
-    }
+        }
     run(q);
     const double unit = m->d == FORMAT_I32 ? 0 : m->d == FORMAT_F64 ? 0x1p-53 : 0x1p-24;
     for (int block = 0; block < m->blocks; block++)
@@ -313,9 +324,7 @@ static void random_against_double(job *q) {
                 const sim_place p = place_of(q->ld, block, i, j);
                 double sum = value_of(m->d, q->c, get(q->in, p, sim_format_bits(m->d))), magnitude = fabs(sum);
                 for (int k = 0; k < m->k; k++) {
-                    const uint64_t a = get(q->a, place_of(q->la, block, i, k), sim_format_bits(q->fa));
-                    const uint64_t b = get(q->b, place_of(q->lb, block, j, k), sim_format_bits(q->fb));
-                    const double product = value_of(q->fa, q->c, a) * value_of(q->fb, q->c, b);
+                    const double product = a[(block * m->m + i) * m->k + k] * b[(block * m->n + j) * m->k + k];
                     sum += product;
                     magnitude += fabs(product);
                 }
