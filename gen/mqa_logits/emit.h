@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the emitters of MQA logits share: the kernel's frame, its rows, and what is done with one tile's products. */
+#ifndef GEN_MQA_LOGITS_EMIT_H
+#define GEN_MQA_LOGITS_EMIT_H
+
+#include "gen/mqa_logits/mqa_logits.h"
+#include "ir/ir.h"
+
+enum { MQA_ROWS_MAX = 8, MQA_WEIGHTS_MAX = 64 };
+
+/* mqa_row: one query row of a wave: its window, its operands in registers, and where its logits go. */
+typedef struct mqa_row {
+    val row;                      /* clamped to seq - 1: what loads use */
+    val exists;                   /* I1: not past the end */
+    val start, end;               /* window; [seq_kv, 0) for a row that has none */
+    tile q;                       /* heads x dim */
+    val weights[MQA_WEIGHTS_MAX]; /* for each element of the sums tile, in its order */
+    ptr logits;                   /* column 0 */
+    buffer window;                /* columns [start, end) of logits: a store outside is dropped */
+} mqa_row;
+
+typedef struct mqa {
+    ir *e;
+    const mqa_variant *v;
+    const mqa_shape *s;
+    mqa_geometry g;
+    const atom *atom;
+    val thread, lane, wave; /* wave is uniform */
+    val seq, seq_kv, splits, split;
+    val q_stride, kv_stride, weights_stride, logits_stride; /* I64, elements */
+    val begin, tiles; /* first column and number of tiles of this workgroup's part */
+    int row_count;    /* rows a wave owns */
+    mqa_row rows[MQA_ROWS_MAX];
+} mqa;
+
+/* mqa_item: one query row against one n-tile. */
+typedef struct mqa_item {
+    int row, n_tile;
+} mqa_item;
+
+/* mqa_tile_columns: a KV tile from column `col` on, bounded by seq_kv. */
+buffer mqa_kv_tile(mqa *m, val col);
+buffer mqa_scale_tile(mqa *m, val col);
+/* mqa_consume: logits of `count` n-tiles from `first` on of every row; `scales` belong to the lanes that store. */
+void mqa_tile(mqa *m, const tile *kv, const val *scales, val col, int first, int count);
+
+void mqa_emit_direct(mqa *m);
+void mqa_emit_lds(mqa *m);
+void mqa_logits_emit(ir *e, const plan *p);
+
+#endif

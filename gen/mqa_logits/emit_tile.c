@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* One KV tile against a wave's rows: products, ReLU and weighted head sum, reduction over lanes, store. */
+#include "gen/mqa_logits/emit.h"
+
+/* sum over the lane's own heads of relu(product) * weight. */
+static val head_sum(mqa *m, const mqa_row *r, const tile *sums) {
+    ir *const e = m->e;
+    const int acc = m->g.acc, count = m->g.m_tiles * acc;
+    const mqa_head_acc kind = (mqa_head_acc)m->v->head_acc;
+    if (kind == MQA_FMA2) { /* two chains of packed pairs */
+        val chain[2] = {{0}, {0}};
+        for (int i = 0; i < count; i += 2) {
+            const val product[] = {e_element(e, sums->v[i / acc], i % acc),
+                                   e_element(e, sums->v[i / acc], i % acc + 1)};
+            const val x = e_relu(e, e_vector(e, product, 2)), w = e_vector(e, &r->weights[i], 2);
+            val *const sum = &chain[i / 2 % 2];
+            *sum = sum->v ? e_fma(e, x, w, *sum) : e_fmul(e, x, w, 0);
+        }
+        const val both = e_fadd(e, chain[0], chain[1], 0);
+        return e_fadd(e, e_element(e, both, 0), e_element(e, both, 1), 0);
+    }
+    val sum = {0};
+    for (int i = 0; i < count; i++) {
+        const val x = e_relu(e, e_element(e, sums->v[i / acc], i % acc)), w = r->weights[i];
+        if (!sum.v)
+            sum = e_fmul(e, x, w, kind == MQA_ADD);
+        else if (kind == MQA_ADD)
+            sum = e_fadd(e, sum, e_fmul(e, x, w, 1), 1);
+        else
+            sum = e_fma(e, x, w, sum);
+    }
+    return sum;
+}
+
+/* The lanes of one column (lane / n differs) hold the sums of different heads: after this all of them hold the total. */
+static val sum_column(mqa *m, val part) {
+    const int fast = m->v->head_acc == MQA_ADD;
+    if (m->g.n == 16) part = e_sum_swap16(m->e, part, part, fast);
+    return e_sum_swap32(m->e, part, part, fast);
+}
+
+/* The same for 64/n n-tiles at once: lane l ends with column l of the group. */
+static val sum_group(mqa *m, const val *part) {
+    const int fast = m->v->head_acc == MQA_ADD;
+    if (m->g.n == 32) return e_sum_swap32(m->e, part[0], part[1], fast);
+    return e_sum_swap32(m->e, e_sum_swap16(m->e, part[0], part[1], fast), e_sum_swap16(m->e, part[2], part[3], fast),
+                        fast);
+}
+
+/* Columns before the row's window wrap to offsets beyond its extent, so that one bounds check drops both sides. */
+static void store(mqa *m, const mqa_row *r, val logit, val col, val column_in_tile) {
+    ir *const e = m->e;
+    const val from = e_muli(e, e_sub(e, col, r->start), 4);
+    e_buffer_store(e, r->window, logit, e_add(e, e_muli(e, column_in_tile, 4), from), 0);
+}
+
+static void store_column(mqa *m, const mqa_row *r, val logit, val col, int n_tile) {
+    ir *const e = m->e;
+    /* One lane a column stores; the others hold the same number. */
+    E_IF(e, e_less(e, m->lane, e_i32(e, m->g.n))) { store(m, r, logit, e_addi(e, col, n_tile * m->g.n), m->lane); }
+}
+
+static void consume(mqa *m, const tile *sums, mqa_item item, val *group, const val *scales, val col) {
+    ir *const e = m->e;
+    const mqa_row *const r = &m->rows[item.row];
+    const val part = head_sum(m, r, sums);
+    if (!m->v->rs) {
+        store_column(m, r, e_fmul(e, sum_column(m, part), scales[item.n_tile], 0), col, item.n_tile);
+        return;
+    }
+    const int place = item.n_tile % m->g.group;
+    group[place] = part;
+    if (place < m->g.group - 1) return;
+    const int g = item.n_tile / m->g.group;
+    store(m, r, e_fmul(e, sum_group(m, group), scales[g], 0), e_addi(e, col, g * LANES), m->lane);
+}
+
+void mqa_tile(mqa *m, const tile *kv, const val *scales, val col, int first, int count) {
+    ir *const e = m->e;
+    const int items = m->row_count * count, ahead = m->v->swp ? 1 : 0;
+    val group[4];
+    tile sums[2];
+    /* Depth-two pipeline (swp): the products of item i + 1 are issued before item i is consumed. */
+    for (int i = 0; i < items + ahead; i++) {
+        if (i < items) sums[i % 2] = t_mma(e, &m->rows[i / count].q, kv, i % count);
+        const int done = i - ahead;
+        if (done < 0) continue;
+        consume(m, &sums[done % 2], (mqa_item){done / count, first + done % count}, group, scales, col);
+    }
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Inside ir: the context behind the handle, and what its files share. */
+#ifndef IR_CONTEXT_H
+#define IR_CONTEXT_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+
+#include "ir/ir.h"
+
+enum { IR_MESSAGE_MAX = 480 };
+
+struct ir {
+    target target;
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef builder;
+    LLVMValueRef function;
+    LLVMMemoryBufferRef object;
+    int failed;                   /* sticky */
+    char message[IR_MESSAGE_MAX]; /* of the first failure */
+    int diagnostics;              /* errors that LLVM reported */
+    char diagnostic[IR_MESSAGE_MAX];
+    int lost; /* a fatal error left LLVM's state undefined: it is never touched again */
+};
+
+#define WRAP(x) ((val){x})
+
+LLVMTypeRef llvm_type(ir *e, type t);
+LLVMTypeRef llvm_pointer(ir *e, unsigned space);
+/* types beyond those of ir.h, for the intrinsic table: pointers, and the {i32, i32} that permlane swaps return. */
+enum { POINTER_BIT = 0x40, PAIR = 0x80 };
+#define POINTER(space) (POINTER_BIT | (space))
+enum { SPACE_GLOBAL = 1, SPACE_LDS = 3, SPACE_CONSTANT = 4, SPACE_BUFFER = 8 };
+int expect(ir *e, int holds, const char *verb, const char *rule); /* holds, else a sticky failure naming both */
+LLVMBasicBlockRef new_block(ir *e, const char *name);
+
+/* process.c: what exists once a process or once a thread. */
+cdnagen_status process_start(void); /* LLVM's targets and the fatal error handler, once */
+/* process_guard: run a step; a fatal error of LLVM in it becomes CDNAGEN_COMPILE and e->lost. */
+cdnagen_status process_guard(ir *e, const char *what, cdnagen_status (*step)(ir *e));
+/* process_machine: this thread's target machine for t.   owner: the thread */
+cdnagen_status process_machine(const target *t, LLVMTargetMachineRef *out);
+void process_lock_lld(void);
+void process_unlock_lld(void);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Emitted control flow: loops with named carried values, early exits, ifs. */
+#include "ir/context.h"
+
+LLVMBasicBlockRef new_block(ir *e, const char *name) {
+    return LLVMAppendBasicBlockInContext(e->context, e->function, name);
+}
+
+/* The test is at the bottom, behind a guard: the body is one block with one branch, whatever the trip count. */
+void e_loop_begin(ir *e, e_loop *loop, val begin, val end, val step, val *const *carried, int count) {
+    *loop = (e_loop){.step = step, .end = end, .index = begin, .open = 1};
+    if (!expect(e, count <= LOOP_CARRIED_MAX, "e_loop_begin", "too many carried values") ||
+        !expect(e, e_type(e, begin) == I32 && e_type(e, end) == I32 && e_type(e, step) == I32, "e_loop_begin",
+                "begin, end and step must be I32"))
+        return;
+    loop->carried_count = count;
+    loop->entry = LLVMGetInsertBlock(e->builder);
+    loop->body = new_block(e, "loop");
+    loop->done = new_block(e, "done");
+    LLVMBuildCondBr(e->builder, e_less(e, begin, end).v, loop->body, loop->done);
+    LLVMPositionBuilderAtEnd(e->builder, loop->body);
+    loop->index = WRAP(LLVMBuildPhi(e->builder, llvm_type(e, I32), "i"));
+    LLVMAddIncoming(loop->index.v, &begin.v, &loop->entry, 1);
+    for (int i = 0; i < count; i++) {
+        loop->carried[i] = carried[i];
+        loop->before[i] = *carried[i];
+        loop->phi[i] = WRAP(LLVMBuildPhi(e->builder, LLVMTypeOf(carried[i]->v), "carried"));
+        LLVMAddIncoming(loop->phi[i].v, &loop->before[i].v, &loop->entry, 1);
+        *carried[i] = loop->phi[i];
+    }
+}
+
+e_loop e_loop_start(ir *e, val begin, val end, val step, val *const *carried, int count) {
+    e_loop loop;
+    e_loop_begin(e, &loop, begin, end, step, carried, count);
+    return loop;
+}
+
+void e_break_if(ir *e, e_loop *loop, val condition) {
+    if (!expect(e, loop->open && loop->exit_count < LOOP_EXITS_MAX, "e_break_if", "no open loop, or too many exits") ||
+        !expect(e, e_type(e, condition) == I1, "e_break_if", "the condition must be I1"))
+        return;
+    const LLVMBasicBlockRef on = new_block(e, "on");
+    LLVMMoveBasicBlockBefore(on, loop->done);
+    const int exit = loop->exit_count++;
+    loop->exits[exit] = LLVMGetInsertBlock(e->builder);
+    for (int i = 0; i < loop->carried_count; i++) loop->at_exit[exit][i] = *loop->carried[i];
+    LLVMBuildCondBr(e->builder, condition.v, loop->done, on);
+    LLVMPositionBuilderAtEnd(e->builder, on);
+}
+
+int e_loop_end(ir *e, e_loop *loop) {
+    loop->open = 0;
+    if (e->failed || !loop->body) return 0;
+    val next = e_add(e, loop->index, loop->step);
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
+    LLVMBuildCondBr(e->builder, e_less(e, next, loop->end).v, loop->body, loop->done);
+    LLVMAddIncoming(loop->index.v, &next.v, &latch, 1);
+    LLVMPositionBuilderAtEnd(e->builder, loop->done);
+    for (int i = 0; i < loop->carried_count; i++) {
+        const LLVMTypeRef carried = LLVMTypeOf(loop->phi[i].v);
+        if (!expect(e, LLVMTypeOf(loop->carried[i]->v) == carried, "e_loop_end", "a carried value changed its type"))
+            return 0;
+        LLVMAddIncoming(loop->phi[i].v, &loop->carried[i]->v, &latch, 1);
+        const LLVMValueRef last = LLVMBuildPhi(e->builder, carried, "last");
+        LLVMAddIncoming(last, &loop->before[i].v, &loop->entry, 1);
+        LLVMAddIncoming(last, &loop->carried[i]->v, &latch, 1);
+        for (int x = 0; x < loop->exit_count; x++) LLVMAddIncoming(last, &loop->at_exit[x][i].v, &loop->exits[x], 1);
+        *loop->carried[i] = WRAP(last);
+    }
+    return 0;
+}
+
+e_branch e_if_begin(ir *e, val condition) {
+    e_branch branch = {.open = 1};
+    if (!expect(e, e_type(e, condition) == I1, "e_if_begin", "the condition must be I1")) return branch;
+    const LLVMBasicBlockRef then = new_block(e, "then");
+    branch.done = new_block(e, "join");
+    LLVMBuildCondBr(e->builder, condition.v, then, branch.done);
+    LLVMPositionBuilderAtEnd(e->builder, then);
+    return branch;
+}
+
+void e_if_end(ir *e, e_branch *branch) {
+    branch->open = 0;
+    if (e->failed || !branch->done) return;
+    LLVMBuildBr(e->builder, branch->done);
+    LLVMPositionBuilderAtEnd(e->builder, branch->done);
+}

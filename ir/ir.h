@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Emission of one kernel: values, control flow, memory, tiles and AMDGPU operations, and the way from IR to code object.
+ *
+ * A plain C `for` unrolls while generating; E_FOR emits a loop. Emission is sticky: after the first error every call
+ * returns poison of its result type and the error comes out of ir_verify. Nothing here names LLVM's types. */
+#ifndef IR_IR_H
+#define IR_IR_H
+
+#include "core/chip.h"
+#include "core/memory.h"
+
+typedef struct ir ir; /* emission context: one kernel in one LLVM module */
+
+/* ---- types and values ---- */
+
+/* type: element kind, and number of elements from bit 8 on (0 and 1 are scalars). */
+typedef int type;
+enum { VOID, I1, I8, I16, I32, I64, F32 };
+#define VEC(n, element) ((element) | (n) << 8)
+#define TYPE_ELEMENT(t) ((t) & 0xff)
+#define TYPE_LENGTH(t) ((t) >> 8 > 1 ? (t) >> 8 : 1)
+
+typedef struct val {
+    struct LLVMOpaqueValue *v;
+} val;
+type e_type(ir *e, val a); /* VOID for what is no number: pointers and descriptors */
+
+val e_i32(ir *e, int64_t x);
+val e_i64(ir *e, int64_t x);
+val e_f32(ir *e, double x);
+val e_poison(ir *e, type t);
+val e_zero(ir *e, type t);
+
+/* Integers: both operands of one type. min, max and less are signed. */
+val e_add(ir *e, val a, val b);
+val e_sub(ir *e, val a, val b);
+val e_mul(ir *e, val a, val b);
+val e_udiv(ir *e, val a, val b);
+val e_shl(ir *e, val a, int bits);
+val e_shr(ir *e, val a, int bits); /* logical */
+val e_and(ir *e, val a, val b);
+val e_or(ir *e, val a, val b);
+val e_xor(ir *e, val a, val b);
+val e_min(ir *e, val a, val b);
+val e_max(ir *e, val a, val b);
+val e_less(ir *e, val a, val b); /* I1 */
+val e_equal(ir *e, val a, val b);
+val e_select(ir *e, val condition, val yes, val no);
+val e_sext(ir *e, val a);            /* I32 -> I64 */
+val e_zext(ir *e, val a);            /* I32 -> I64 */
+val e_trunc(ir *e, val a);           /* I64 -> I32 */
+val e_addi(ir *e, val a, int64_t b); /* with a constant of a's type; folds */
+val e_muli(ir *e, val a, int64_t b); /* the same */
+val e_ceil_div(ir *e, val a, val b); /* unsigned; b > 0 and a + b - 1 fits */
+val e_align_down(ir *e, val a, int64_t pow2);
+
+/* Floats. `fast`: the additions may be reordered. */
+val e_fadd(ir *e, val a, val b, int fast);
+val e_fmul(ir *e, val a, val b, int fast);
+val e_fma(ir *e, val a, val b, val c);
+val e_relu(ir *e, val a); /* max(a, 0); NaN gives 0 */
+
+/* Vectors. */
+val e_element(ir *e, val vector, int i);
+val e_vector(ir *e, const val *elements, int n); /* of n scalars */
+val e_join(ir *e, val low, val high);            /* two vectors of one type, end to end */
+val e_bitcast(ir *e, val a, type to);
+
+/* ---- control flow ---- */
+
+enum { LOOP_CARRIED_MAX = 32, LOOP_EXITS_MAX = 16 };
+typedef struct e_loop {
+    val index;
+    struct LLVMOpaqueBasicBlock *entry, *body, *done;
+    val step, end;
+    val *carried[LOOP_CARRIED_MAX];
+    val before[LOOP_CARRIED_MAX], phi[LOOP_CARRIED_MAX];
+    int carried_count;
+    struct LLVMOpaqueBasicBlock *exits[LOOP_EXITS_MAX]; /* of e_break_if */
+    val at_exit[LOOP_EXITS_MAX][LOOP_CARRIED_MAX];
+    int exit_count;
+    int open;
+} e_loop;
+
+/* e_loop_begin, e_loop_end: for (index = begin; index < end; index += step), signed I32. Each *carried is a value that
+ * the loop carries: inside it is the current value, after the loop it is the last one. e_loop_end returns 0. */
+void e_loop_begin(ir *e, e_loop *loop, val begin, val end, val step, val *const *carried, int count);
+int e_loop_end(ir *e, e_loop *loop);
+/* e_break_if: leave the loop where `condition` (uniform) holds. */
+void e_break_if(ir *e, e_loop *loop, val condition);
+
+/* E_FOR(i, e, begin, end, step, &a, &b) { ... }: the same as a statement. No break, return or goto inside. */
+#define E_FOR(i, e, begin, end, step, ...)                                                                             \
+    for (e_loop i##_loop = e_loop_start(e, begin, end, step, (val *[]){__VA_ARGS__},                                   \
+                                        (int)(sizeof((val *[]){__VA_ARGS__}) / sizeof(val *)));                        \
+         i##_loop.open; e_loop_end(e, &i##_loop))                                                                      \
+        for (const val i = i##_loop.index, *i##_once = &i; i##_once; i##_once = NULL)
+/* E_FOR0: nothing is carried. */
+#define E_FOR0(i, e, begin, end, step)                                                                                 \
+    for (e_loop i##_loop = e_loop_start(e, begin, end, step, NULL, 0); i##_loop.open; e_loop_end(e, &i##_loop))        \
+        for (const val i = i##_loop.index, *i##_once = &i; i##_once; i##_once = NULL)
+e_loop e_loop_start(ir *e, val begin, val end, val step, val *const *carried, int count);
+
+typedef struct e_branch {
+    struct LLVMOpaqueBasicBlock *done;
+    int open;
+} e_branch;
+e_branch e_if_begin(ir *e, val condition);
+void e_if_end(ir *e, e_branch *branch);
+/* E_IF(e, condition) { ... }: emitted if; values made inside are not used after it. */
+#define E_IF(e, condition) for (e_branch e_branch_ = e_if_begin(e, condition); e_branch_.open; e_if_end(e, &e_branch_))
+
+/* ---- the kernel ---- */
+
+enum { KERNEL_ARGS_MAX = 32 };
+typedef struct e_kernel {
+    const char *symbol;
+    int threads;              /* work items a workgroup */
+    const char *waves_per_eu; /* "" = attribute not set */
+    const char *arg_names[KERNEL_ARGS_MAX];
+    type args[KERNEL_ARGS_MAX]; /* VOID = global pointer */
+    int arg_count;
+} e_kernel;
+
+void e_kernel_begin(ir *e, const e_kernel *kernel);
+void e_kernel_end(ir *e);
+val e_arg(ir *e, int i);
+
+val e_workitem(ir *e);            /* I32, x */
+val e_workgroup(ir *e, int axis); /* I32, 0 = x, 1 = y */
+val e_uniform(ir *e, val a);      /* I32 that is the same in all lanes of a wave, into a scalar register */
+
+/* ---- memory ---- */
+
+/* ptr: global address, the type of what it points at, and whether the kernel only reads there. */
+typedef struct ptr {
+    val address;
+    type element;
+    int constant;
+} ptr;
+ptr e_ptr(ir *e, val address, type element, int constant);
+ptr e_ptr_add(ir *e, ptr p, val elements);   /* I64 */
+val e_load_uniform(ir *e, ptr p, val index); /* a scalar load: p is constant, index I32 is uniform */
+
+/* buffer: a descriptor whose extent is exact: reads past it give 0, writes past it are dropped. */
+typedef struct buffer {
+    val descriptor;
+    val bytes; /* I32, unsigned */
+} buffer;
+buffer e_buffer(ir *e, ptr base, val extent); /* bytes, I32, unsigned */
+/* Offsets in bytes: `lane` is a lane's own (I32), `fixed` (0..4095) a constant. */
+val e_buffer_load(ir *e, buffer b, type t, val lane, int fixed);
+/* e_buffer_load_at: `uniform` is added for all lanes and clamped to the extent, so that the bounds check cannot wrap. */
+val e_buffer_load_at(ir *e, buffer b, type t, val lane, val uniform, int fixed);
+void e_buffer_store(ir *e, buffer b, val value, val lane, int fixed);
+
+/* lds: one LDS buffer of its own; buffers never alias. */
+typedef struct lds {
+    val base;
+    int bytes;
+} lds;
+lds e_lds(ir *e, const char *name, int size, int align);   /* bytes */
+val e_lds_load(ir *e, lds b, type t, val lane, int fixed); /* offsets in bytes */
+/* e_lds_dma: memory to LDS without registers: lane l writes bytes [at + 16 l, +16) (chip's widest DMA). `at` I32 is uniform;
+ * `lane` and `uniform` name the source as in e_buffer_load_at. Counted in vmcnt. */
+void e_lds_dma(ir *e, buffer from, val lane, val uniform, lds to, val at, int bytes_per_lane);
+
+/* ---- waits, barriers, scheduling ---- */
+
+enum { WAIT_ANY = -1, VMCNT_MAX = 63, LGKMCNT_MAX = 15 };
+/* e_wait: until at most so many vector memory (loads, stores, DMA: in order) and LDS operations of the wave are
+ * outstanding; WAIT_ANY = do not wait. Memory operations are not moved across. */
+void e_wait(ir *e, int vector_memory, int lds_operations);
+void e_barrier(ir *e);     /* execution only: what must be visible needs a wait before it */
+void e_sched_fence(ir *e); /* the scheduler moves nothing across */
+void e_priority(ir *e, int level);
+/* e_sched_group: the next `count` instructions of a kind, in the order of these calls. */
+typedef enum sched_kind {
+    SCHED_VALU = 0x2,
+    SCHED_MFMA = 0x8,
+    SCHED_VMEM_READ = 0x20,
+    SCHED_DS_READ = 0x100
+} sched_kind;
+void e_sched_group(ir *e, sched_kind kind, int count);
+
+/* ---- lanes ---- */
+
+/* e_swap32, e_swap16: exchange the upper 32 lanes of *a with the lower 32 of *b; the odd 16-lane rows of *a with the
+ * even rows of *b. Chips with permlane swaps only. */
+void e_swap32(ir *e, val *a, val *b);
+void e_swap16(ir *e, val *a, val *b);
+/* e_sum_swap32, e_sum_swap16: after the swap, the lane-wise sum: half the lanes hold sums of a, the others of b. */
+val e_sum_swap32(ir *e, val a, val b, int fast);
+val e_sum_swap16(ir *e, val a, val b, int fast);
+
+/* e_op: one operation of the intrinsic table by its short name; the only place that declares and calls intrinsics. */
+val e_op(ir *e, const char *name, const val *args, int count);
+
+/* ---- tiles ---- */
+
+typedef enum tile_layout {
+    TILE_ROWS, /* operand A of the atom: rows x k */
+    TILE_COLS, /* operand B: k x cols */
+    TILE_SUMS  /* result: rows x cols, f32 */
+} tile_layout;
+
+enum { TILE_VALUES_MAX = 64 };
+/* tile: rows x cols elements in the registers of a wave, as atoms: v[i * steps + s], i along the outer edge. */
+typedef struct tile {
+    const atom *atom;
+    tile_layout layout;
+    type dtype; /* I8 (fp8 bytes) or F32 */
+    int rows, cols;
+    int outer, steps; /* fragments along the outer edge (rows or cols) and along k; steps = 1 for sums */
+    val v[TILE_VALUES_MAX];
+} tile;
+
+tile t_rows(ir *e, const atom *a, int rows, int k);
+tile t_cols(ir *e, const atom *a, int k, int cols);
+/* t_fragment_byte: where in a row (or column) the lane's bytes of step s begin: s*K + fragment_bytes * (lane / edge). */
+val t_fragment_byte(ir *e, const tile *t, int s, val lane);
+/* t_mma: sums of a (all rows) times fragment column `col` of b.   math: f32 accumulation from 0 */
+tile t_mma(ir *e, const tile *a, const tile *b, int col);
+/* t_sum_row: row of a sums tile that a lane holds in element r of fragment i, less the lane's own 4 * (lane / edge). */
+int t_sum_row(const atom *a, int i, int r);
+
+/* ---- from IR to code object ---- */
+
+cdnagen_status ir_create(const target *t, const char *name, ir **out);
+cdnagen_status ir_verify(ir *e); /* the sticky error, then LLVM's verifier */
+cdnagen_status ir_optimise(ir *e);
+cdnagen_status ir_codegen(ir *e); /* relocatable object, kept inside */
+cdnagen_status ir_link(ir *e, bytes *object);
+void ir_print(const ir *e, text *out);
+void ir_free(ir *e);
+const char *ir_pass_pipeline(void);
+const char *ir_llvm_version(void);
+
+/* ir_disassemble: AMD assembly of a code object's text section, a line an instruction: address, text; branch targets
+ * are labels.   errors: BAD_OBJECT, NO_MEMORY */
+cdnagen_status ir_disassemble(const void *object, size_t size, text *out);
+
+/* e_fail: record an error of the emitter itself (the first one is kept). */
+void e_fail(ir *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const target *e_target(const ir *e);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* From relocatable object to code object, through lld in this process and no file system: lld reads a memory file and
+ * writes into a pipe. */
+#include "ir/context.h"
+#include "ir/lld.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* lld cannot be run again after it crashed inside; set under lld's lock. */
+static int lld_unusable;
+
+typedef struct drain {
+    int from;
+    bytes got;
+    int failed;
+} drain;
+
+static void *drain_pipe(void *p) {
+    drain *const d = p;
+    size_t capacity = 0;
+    for (;;) {
+        if (d->got.size == capacity) {
+            capacity = capacity ? 2 * capacity : 65536;
+            unsigned char *const bigger = mem_realloc(d->got.data, capacity);
+            if (!bigger) break;
+            d->got.data = bigger;
+        }
+        const ssize_t n = read(d->from, d->got.data + d->got.size, capacity - d->got.size);
+        if (n == 0) return NULL;
+        if (n < 0 && errno != EINTR) break;
+        if (n > 0) d->got.size += (size_t)n;
+    }
+    d->failed = 1;
+    char rest[4096]; /* keep the writer from blocking */
+    while (read(d->from, rest, sizeof rest) > 0) continue;
+    return NULL;
+}
+
+static int write_all(int to, const char *data, size_t size) {
+    while (size) {
+        const ssize_t n = write(to, data, size);
+        if (n < 0 && errno != EINTR) return 0;
+        if (n > 0) data += n, size -= (size_t)n;
+    }
+    return 1;
+}
+
+static cdnagen_status run_lld(int object, int output) {
+    char in[40], out[40], said[IR_MESSAGE_MAX] = "";
+    snprintf(in, sizeof in, "/proc/self/fd/%d", object);
+    snprintf(out, sizeof out, "/proc/self/fd/%d", output);
+    const char *const argv[] = {"ld.lld", "-shared", "--no-undefined", "--threads=1", in, "-o", out};
+    process_lock_lld();
+    int code = 1, again = 0;
+    if (!lld_unusable) {
+        code = lld_link((int)(sizeof argv / sizeof *argv), argv, said, sizeof said, &again);
+        lld_unusable = !again;
+    } else {
+        snprintf(said, sizeof said, "lld failed inside earlier in this process");
+    }
+    process_unlock_lld();
+    return code ? fail(CDNAGEN_COMPILE, "lld: %s", said) : CDNAGEN_OK;
+}
+
+static cdnagen_status link_into(int object, int pipe_out, int pipe_in, bytes *out) {
+    drain d = {.from = pipe_out};
+    pthread_t reader;
+    if (pthread_create(&reader, NULL, drain_pipe, &d)) {
+        close(pipe_in);
+        return fail_no_memory();
+    }
+    cdnagen_status status = run_lld(object, pipe_in);
+    close(pipe_in);
+    pthread_join(reader, NULL);
+    if (status == CDNAGEN_OK && d.failed) status = fail_no_memory();
+    if (status == CDNAGEN_OK && !d.got.size) status = fail(CDNAGEN_COMPILE, "lld wrote nothing");
+    if (status == CDNAGEN_OK)
+        *out = d.got;
+    else
+        bytes_free(&d.got);
+    return status;
+}
+
+cdnagen_status ir_link(ir *e, bytes *object) {
+    if (!e->object || e->lost) return fail(CDNAGEN_COMPILE, "link: there is no object to link");
+    const int file = memfd_create("cdnagen", MFD_CLOEXEC);
+    if (file < 0) return fail(CDNAGEN_COMPILE, "link: memfd_create: %s", strerror(errno));
+    cdnagen_status status;
+    int ends[2];
+    if (!write_all(file, LLVMGetBufferStart(e->object), LLVMGetBufferSize(e->object))) {
+        status = fail(CDNAGEN_COMPILE, "link: the object cannot be written to memory: %s", strerror(errno));
+    } else if (pipe2(ends, O_CLOEXEC)) {
+        status = fail(CDNAGEN_COMPILE, "link: pipe: %s", strerror(errno));
+    } else {
+        status = link_into(file, ends[0], ends[1], object);
+        close(ends[0]);
+    }
+    close(file);
+    return status;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A module from its creation to the relocatable object: kernel frame, verifier, passes, code generation. */
+#include "ir/context.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The generator writes what it means; this only shares the address arithmetic that blocks repeat. */
+#define PASS_PIPELINE "function(early-cse)"
+
+enum { CALLING_CONVENTION_KERNEL = 91, CODE_OBJECT_VERSION = 500 };
+
+const char *ir_pass_pipeline(void) { return PASS_PIPELINE; }
+
+const char *ir_llvm_version(void) {
+    static _Thread_local char version[32];
+    unsigned major = 0, minor = 0, patch = 0;
+    LLVMGetVersion(&major, &minor, &patch);
+    snprintf(version, sizeof version, "%u.%u.%u", major, minor, patch);
+    return version;
+}
+
+/* LLVM reports errors (LDS overflow, impossible constraints) here and still returns an object. */
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
+    ir *const e = user;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
+    if (e->diagnostics++) return;
+    char *said = LLVMGetDiagInfoDescription(info);
+    snprintf(e->diagnostic, sizeof e->diagnostic, "%s", said);
+    LLVMDisposeMessage(said);
+}
+
+static void set_code_object_version(ir *e) {
+    static const char flag[] = "amdhsa_code_object_version";
+    LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorError, flag, sizeof flag - 1,
+                      LLVMValueAsMetadata(e_i32(e, CODE_OBJECT_VERSION).v));
+}
+
+cdnagen_status ir_create(const target *t, const char *name, ir **out) {
+    LLVMTargetMachineRef machine = NULL;
+    TRY(process_machine(t, &machine));
+    ir *const e = mem_alloc(sizeof *e);
+    if (!e) return fail_no_memory();
+    e->target = *t;
+    e->context = LLVMContextCreate();
+    LLVMContextSetDiagnosticHandler(e->context, on_diagnostic, e);
+    e->module = LLVMModuleCreateWithNameInContext(name, e->context);
+    e->builder = LLVMCreateBuilderInContext(e->context);
+    LLVMSetTarget(e->module, "amdgcn-amd-amdhsa");
+    const LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+    LLVMSetModuleDataLayout(e->module, layout);
+    LLVMDisposeTargetData(layout);
+    set_code_object_version(e);
+    *out = e;
+    return CDNAGEN_OK;
+}
+
+void ir_free(ir *e) {
+    if (!e) return;
+    if (!e->lost) {
+        if (e->object) LLVMDisposeMemoryBuffer(e->object);
+        LLVMDisposeBuilder(e->builder);
+        LLVMDisposeModule(e->module);
+        LLVMContextDispose(e->context);
+    }
+    mem_free(e);
+}
+
+static void attribute(ir *e, const char *name, const char *value) {
+    LLVMAddAttributeAtIndex(
+        e->function, LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(e->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+}
+
+static void enum_attribute(ir *e, unsigned place, const char *name) {
+    const unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(e->function, place, LLVMCreateEnumAttribute(e->context, kind, 0));
+}
+
+/* Hidden inputs that no kernel here reads; unset, each costs user SGPRs. */
+static const char *const unused_inputs[] = {
+    "amdgpu-no-dispatch-ptr",      "amdgpu-no-queue-ptr",          "amdgpu-no-dispatch-id",
+    "amdgpu-no-implicitarg-ptr",   "amdgpu-no-workgroup-id-z",     "amdgpu-no-workitem-id-y",
+    "amdgpu-no-workitem-id-z",     "amdgpu-no-lds-kernel-id",      "amdgpu-no-hostcall-ptr",
+    "amdgpu-no-heap-ptr",          "amdgpu-no-multigrid-sync-arg", "amdgpu-no-default-queue",
+    "amdgpu-no-completion-action", "amdgpu-no-flat-scratch-init",
+};
+
+void e_kernel_begin(ir *e, const e_kernel *k) {
+    if (!expect(e, k->arg_count <= KERNEL_ARGS_MAX && !e->function, "e_kernel_begin",
+                "one kernel a module, of at most 32 arguments"))
+        return;
+    LLVMTypeRef types[KERNEL_ARGS_MAX];
+    for (int i = 0; i < k->arg_count; i++)
+        types[i] = k->args[i] == VOID ? llvm_pointer(e, SPACE_GLOBAL) : llvm_type(e, k->args[i]);
+    const LLVMTypeRef signature = LLVMFunctionType(llvm_type(e, VOID), types, (unsigned)k->arg_count, 0);
+    e->function = LLVMAddFunction(e->module, k->symbol, signature);
+    LLVMSetFunctionCallConv(e->function, CALLING_CONVENTION_KERNEL);
+    LLVMSetVisibility(e->function, LLVMProtectedVisibility);
+    for (int i = 0; i < k->arg_count; i++) {
+        LLVMSetValueName2(LLVMGetParam(e->function, (unsigned)i), k->arg_names[i], strlen(k->arg_names[i]));
+        if (k->args[i] == VOID) enum_attribute(e, (unsigned)i + 1, "noalias");
+    }
+    char threads[32];
+    snprintf(threads, sizeof threads, "%d,%d", k->threads, k->threads);
+    attribute(e, "amdgpu-flat-work-group-size", threads);
+    if (k->waves_per_eu[0]) attribute(e, "amdgpu-waves-per-eu", k->waves_per_eu);
+    attribute(e, "amdgpu-agpr-alloc", "0"); /* accumulators in VGPRs: no moves around each MFMA */
+    attribute(e, "uniform-work-group-size", "true");
+    for (size_t i = 0; i < sizeof unused_inputs / sizeof *unused_inputs; i++) attribute(e, unused_inputs[i], "");
+    enum_attribute(e, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
+    LLVMPositionBuilderAtEnd(e->builder, new_block(e, "entry"));
+}
+
+val e_arg(ir *e, int i) {
+    if (!expect(e, e->function && i >= 0 && i < (int)LLVMCountParams(e->function), "e_arg", "no such argument"))
+        return e_poison(e, I32);
+    return WRAP(LLVMGetParam(e->function, (unsigned)i));
+}
+
+void e_kernel_end(ir *e) { LLVMBuildRetVoid(e->builder); }
+
+static cdnagen_status verify(ir *e) {
+    if (e->failed) return fail(CDNAGEN_COMPILE, "emission: %s", e->message);
+    char *said = NULL;
+    const LLVMBool broken = LLVMVerifyModule(e->module, LLVMReturnStatusAction, &said);
+    const cdnagen_status status =
+        broken ? fail(CDNAGEN_COMPILE, "LLVM's verifier refuses the module: %s", said) : CDNAGEN_OK;
+    LLVMDisposeMessage(said);
+    return status;
+}
+
+static cdnagen_status optimise(ir *e) {
+    LLVMTargetMachineRef machine = NULL;
+    TRY(process_machine(&e->target, &machine));
+    const LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    const LLVMErrorRef error = LLVMRunPasses(e->module, PASS_PIPELINE, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error) return CDNAGEN_OK;
+    char *said = LLVMGetErrorMessage(error);
+    const cdnagen_status status = fail(CDNAGEN_COMPILE, "passes '%s': %s", PASS_PIPELINE, said);
+    LLVMDisposeErrorMessage(said);
+    return status;
+}
+
+static cdnagen_status codegen(ir *e) {
+    LLVMTargetMachineRef machine = NULL;
+    TRY(process_machine(&e->target, &machine));
+    char *said = NULL;
+    const LLVMBool failed = LLVMTargetMachineEmitToMemoryBuffer(machine, e->module, LLVMObjectFile, &said, &e->object);
+    if (failed) {
+        const cdnagen_status status = fail(CDNAGEN_COMPILE, "code generation: %s", said);
+        LLVMDisposeMessage(said);
+        return status;
+    }
+    if (e->diagnostics) return fail(CDNAGEN_COMPILE, "code generation: %s", e->diagnostic);
+    return CDNAGEN_OK;
+}
+
+cdnagen_status ir_verify(ir *e) { return process_guard(e, "verify", verify); }
+cdnagen_status ir_optimise(ir *e) { return process_guard(e, "optimise", optimise); }
+cdnagen_status ir_codegen(ir *e) { return process_guard(e, "code generation", codegen); }
+
+void ir_print(const ir *e, text *out) {
+    if (e->lost) return;
+    char *said = LLVMPrintModuleToString(e->module);
+    text_add_bytes(out, said, strlen(said));
+    LLVMDisposeMessage(said);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The only process state of code generation: LLVM started once, its fatal error handler, lld's lock, and a target
+ * machine per thread. */
+#include "ir/context.h"
+
+#include <llvm-c/ErrorHandling.h>
+#include <llvm-c/Target.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A step that is running on this thread: where a fatal error goes back to. */
+typedef struct guard {
+    jmp_buf back;
+    char reason[IR_MESSAGE_MAX];
+} guard;
+static _Thread_local guard *running;
+
+typedef struct machine {
+    LLVMTargetMachineRef machine;
+    char target[sizeof((target *)0)->text];
+} machine;
+
+static pthread_once_t started = PTHREAD_ONCE_INIT;
+static pthread_key_t machine_key;
+static int key_failed;
+static pthread_mutex_t lld_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* LLVM aborts the process when this returns; it does so only for a fatal error outside of a guarded step. The C++
+ * frames between are abandoned, and with them the context (process_guard marks it lost). */
+static void fatal(const char *reason) {
+    guard *const g = running;
+    if (!g) return;
+    snprintf(g->reason, sizeof g->reason, "%s", reason);
+    longjmp(g->back, 1);
+}
+
+static void free_machine(void *p) {
+    machine *const m = p;
+    if (m->machine) LLVMDisposeTargetMachine(m->machine);
+    mem_free(m);
+}
+
+static void start(void) {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+    LLVMInitializeAMDGPUAsmParser();
+    LLVMInitializeAMDGPUDisassembler();
+    LLVMInstallFatalErrorHandler(fatal);
+    key_failed = pthread_key_create(&machine_key, free_machine);
+}
+
+cdnagen_status process_start(void) {
+    pthread_once(&started, start);
+    return key_failed ? fail(CDNAGEN_COMPILE, "no thread-specific storage is left for the compiler") : CDNAGEN_OK;
+}
+
+cdnagen_status process_guard(ir *e, const char *what, cdnagen_status (*step)(ir *e)) {
+    if (e->lost) return fail(CDNAGEN_COMPILE, "%s: an earlier step ended in a fatal error of LLVM", what);
+    guard g;
+    guard *const outer = running;
+    if (setjmp(g.back)) {
+        running = outer;
+        e->lost = 1;
+        machine *const m = pthread_getspecific(machine_key);
+        if (m) m->machine = NULL; /* its state is unknown: abandoned with the context */
+        return fail(CDNAGEN_COMPILE, "%s: fatal error of LLVM: %s", what, g.reason);
+    }
+    running = &g;
+    const cdnagen_status status = step(e);
+    running = outer;
+    return status;
+}
+
+static LLVMTargetMachineRef make_machine(const target *t) {
+    LLVMTargetRef llvm = NULL;
+    char *said = NULL;
+    if (LLVMGetTargetFromTriple("amdgcn-amd-amdhsa", &llvm, &said)) {
+        fail(CDNAGEN_COMPILE, "LLVM has no AMDGPU target: %s", said);
+        LLVMDisposeMessage(said);
+        return NULL;
+    }
+    char features[64];
+    snprintf(features, sizeof features, "%s%s%s",
+             !t->sramecc      ? ""
+             : t->sramecc > 0 ? "+sramecc"
+                              : "-sramecc",
+             t->sramecc && t->xnack ? "," : "",
+             !t->xnack      ? ""
+             : t->xnack > 0 ? "+xnack"
+                            : "-xnack");
+    return LLVMCreateTargetMachine(llvm, "amdgcn-amd-amdhsa", t->chip->name, features, LLVMCodeGenLevelAggressive,
+                                   LLVMRelocPIC, LLVMCodeModelDefault);
+}
+
+cdnagen_status process_machine(const target *t, LLVMTargetMachineRef *out) {
+    TRY(process_start());
+    machine *m = pthread_getspecific(machine_key);
+    if (!m) {
+        m = mem_alloc(sizeof *m);
+        if (!m) return fail_no_memory();
+        if (pthread_setspecific(machine_key, m)) {
+            mem_free(m);
+            return fail_no_memory();
+        }
+    }
+    if (m->machine && strcmp(m->target, t->text)) {
+        LLVMDisposeTargetMachine(m->machine);
+        m->machine = NULL;
+    }
+    if (!m->machine) {
+        m->machine = make_machine(t);
+        if (!m->machine) return CDNAGEN_COMPILE;
+        snprintf(m->target, sizeof m->target, "%s", t->text);
+    }
+    *out = m->machine;
+    return CDNAGEN_OK;
+}
+
+void process_lock_lld(void) { pthread_mutex_lock(&lld_lock); }
+void process_unlock_lld(void) { pthread_mutex_unlock(&lld_lock); }

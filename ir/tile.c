@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Tiles: matrices in a wave's registers, in the lane layouts of the MFMA atoms, and their product.
+ * source: AMD matrix instruction calculator (layouts of CDNA3; the f8f6f4 result layout is the same) */
+#include "ir/context.h"
+
+static tile make(ir *e, const atom *a, tile_layout layout, type dtype, int rows, int cols, int outer, int steps) {
+    if (outer * steps > TILE_VALUES_MAX || outer * steps == 0)
+        e_fail(e, "tile %dx%d of atom %dx%dx%d: %d fragments, 1 to %d are possible", rows, cols, a->m, a->n, a->k,
+               outer * steps, TILE_VALUES_MAX);
+    return (tile){
+        .atom = a, .layout = layout, .dtype = dtype, .rows = rows, .cols = cols, .outer = outer, .steps = steps};
+}
+
+tile t_rows(ir *e, const atom *a, int rows, int k) {
+    expect(e, rows % a->m == 0 && k % a->k == 0, "t_rows", "rows and k must be multiples of the atom's");
+    return make(e, a, TILE_ROWS, I8, rows, k, rows / a->m, k / a->k);
+}
+
+tile t_cols(ir *e, const atom *a, int k, int cols) {
+    expect(e, cols % a->n == 0 && k % a->k == 0, "t_cols", "columns and k must be multiples of the atom's");
+    return make(e, a, TILE_COLS, I8, k, cols, cols / a->n, k / a->k);
+}
+
+/* k inside an atom may be in any order that both operands share, so a lane takes consecutive bytes. */
+val t_fragment_byte(ir *e, const tile *t, int s, val lane) {
+    const int edge = t->layout == TILE_ROWS ? t->atom->m : t->atom->n;
+    const val part = e_shr(e, lane, edge == 32 ? 5 : 4);
+    return e_addi(e, e_muli(e, part, t->atom->fragment_bytes), (int64_t)s * t->atom->k);
+}
+
+tile t_mma(ir *e, const tile *a, const tile *b, int col) {
+    const atom *shape = a->atom;
+    tile sums = make(e, shape, TILE_SUMS, F32, a->rows, shape->n, a->outer, 1);
+    const type result = VEC(shape->m * shape->n / LANES, F32);
+    if (!expect(e, a->layout == TILE_ROWS && b->layout == TILE_COLS, "t_mma", "operands must be rows and columns") ||
+        !expect(e, a->atom == b->atom, "t_mma", "both operands must be laid out for one atom") ||
+        !expect(e, a->cols == b->rows, "t_mma", "the inner extents differ") ||
+        !expect(e, col >= 0 && col < b->outer, "t_mma", "no such fragment column")) {
+        for (int i = 0; i < sums.outer && i < TILE_VALUES_MAX; i++) sums.v[i] = e_poison(e, result);
+        return sums;
+    }
+    for (int i = 0; i < sums.outer; i++) {
+        val sum = e_zero(e, result);
+        for (int s = 0; s < a->steps; s++) {
+            const val args[] = {a->v[i * a->steps + s], b->v[col * b->steps + s], sum};
+            sum = e_op(e, shape->intrinsic, args, 3);
+        }
+        sums.v[i] = sum;
+    }
+    return sums;
+}
+
+int t_sum_row(const atom *a, int i, int r) { return i * a->m + r / 4 * (4 * LANES / a->n) + r % 4; }

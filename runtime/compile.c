@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The compiler's steps behind runtime/compile.h: the plan's family emits, ir does the rest. */
+#include "runtime/compile.h"
+
+#include <string.h>
+
+#include "ir/ir.h"
+
+/* An operator's emitter is its name with _emit; gen/families.def names the operators. */
+#define CDNAGEN_FAMILY(name) void name##_emit(ir *e, const plan *p);
+#include "gen/families.def"
+#undef CDNAGEN_FAMILY
+
+static const struct {
+    const char *family;
+    void (*emit)(ir *e, const plan *p);
+} emitters[] = {
+#define CDNAGEN_FAMILY(name) {#name, name##_emit},
+#include "gen/families.def"
+#undef CDNAGEN_FAMILY
+};
+
+struct compile {
+    ir *ir;
+};
+
+cdnagen_status compile_emit(const plan *p, compile **out) {
+    compile *const c = mem_alloc(sizeof *c);
+    if (!c) return fail_no_memory();
+    const cdnagen_status status = ir_create(&p->target, p->symbol, &c->ir);
+    if (status != CDNAGEN_OK) {
+        mem_free(c);
+        return status;
+    }
+    for (size_t i = 0; i < sizeof emitters / sizeof *emitters; i++)
+        if (!strcmp(emitters[i].family, p->family->name)) emitters[i].emit(c->ir, p);
+    *out = c;
+    return CDNAGEN_OK;
+}
+
+cdnagen_status compile_verify(compile *c) { return ir_verify(c->ir); }
+cdnagen_status compile_optimise(compile *c) { return ir_optimise(c->ir); }
+cdnagen_status compile_codegen(compile *c) { return ir_codegen(c->ir); }
+cdnagen_status compile_link(compile *c, bytes *object) { return ir_link(c->ir, object); }
+
+cdnagen_status compile_ir_text(const compile *c, text *out) {
+    ir_print(c->ir, out);
+    return out->failed ? fail_no_memory() : CDNAGEN_OK;
+}
+
+void compile_free(compile *c) {
+    if (!c) return;
+    ir_free(c->ir);
+    mem_free(c);
+}
+
+cdnagen_status compile_disassemble(const void *object, size_t size, text *out) {
+    return ir_disassemble(object, size, out);
+}
+
+const char *compile_llvm_version(void) { return ir_llvm_version(); }
+const char *compile_pass_pipeline(void) { return ir_pass_pipeline(); }
