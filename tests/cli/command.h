@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The command under test, run through the shell in a folder of its own with a cache of its own. */
+#ifndef TESTS_CLI_COMMAND_H
+#define TESTS_CLI_COMMAND_H
+
+typedef struct outcome {
+    int code;
+    char *out, *err; /* what it printed */
+} outcome;
+
+/* command_run: `words` after "cdnagen", with `environment` ("NAME=VALUE ...", may be "") before it, in command_folder(). The
+ * cache is command_folder()/cache unless the environment names another.   owner: command_free */
+outcome command_run(const char *environment, const char *words);
+void command_free(outcome *o);
+
+const char *command_folder(void);
+void command_shell(const char *line); /* a shell line in the folder; fails the test if it fails */
+int command_setup(void **state);      /* a new, empty folder */
+int command_teardown(void **state);
+
+/* command_path: PATH in the folder, read whole.   owner: free */
+char *command_read(const char *path);
+
+#endif

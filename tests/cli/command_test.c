@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the command does when all is well: results, JSON, cache, dumps, jobs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "tests/cli/command.h"
+
+#define TAG "mqa_logits:mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma"
+#define SHAPE " seq=5 seq_kv=200 heads=64 dim=128 window=causal clean=1"
+
+static outcome good(const char *words) {
+    outcome o = command_run("", words);
+    if (o.code) fail_msg("exit code %d: %s%s", o.code, o.out, o.err);
+    return o;
+}
+
+static void says(const char *where, const char *what) {
+    if (!strstr(where, what)) fail_msg("\"%s\" is not in:\n%s", what, where);
+}
+
+static void test_run_and_check(void **state) {
+    (void)state;
+    outcome first = good("run --sim --check " TAG SHAPE);
+    says(first.out, "device       simulator (gfx950)");
+    says(first.out, "cache        miss");
+    says(first.out, "codegen");
+    says(first.out, "waves per SIMD, limited by");
+    says(first.out, "check        pass: -inf places agree; calc_diff");
+    command_free(&first);
+    outcome second = good("run --sim --check " TAG SHAPE);
+    says(second.out, "cache        hit (disk)");
+    says(second.out, "check        pass");
+    command_free(&second);
+    outcome third = good("run --sim --no-cache " TAG SHAPE);
+    says(third.out, "cache        miss");
+    assert_null(strstr(third.out, "check  "));
+    command_free(&third);
+}
+
+static void test_auto_says_which_device(void **state) {
+    (void)state;
+    outcome o = command_run("CDNAGEN_HIP_LIBRARY=/nowhere/libamdhip64.so", "run " TAG SHAPE);
+    assert_int_equal(o.code, 0);
+    says(o.out, "simulator (gfx950)");
+    says(o.out, "/nowhere/libamdhip64.so");
+    command_free(&o);
+}
+
+/* exact_keys: the object has these members, of these types, and no other. Types: s string, i integer, r number, b boolean,
+ * o object, n null. */
+static void exact_keys(json_t *object, const char *types, const char *const *keys) {
+    assert_true(json_is_object(object));
+    for (size_t i = 0; keys[i]; i++) {
+        const json_t *member = json_object_get(object, keys[i]);
+        if (!member) fail_msg("no member %s", keys[i]);
+        const int fits = types[i] == 's'   ? json_is_string(member)
+                         : types[i] == 'i' ? json_is_integer(member)
+                         : types[i] == 'r' ? json_is_number(member)
+                         : types[i] == 'b' ? json_is_boolean(member)
+                         : types[i] == 'o' ? json_is_object(member)
+                                           : json_is_null(member);
+        if (!fits) fail_msg("%s is not of type %c", keys[i], types[i]);
+    }
+    assert_int_equal(json_object_size(object), strlen(types));
+}
+
+static json_t *parse(const char *printed) {
+    json_error_t error;
+    json_t *all = json_loads(printed, 0, &error);
+    if (!all) fail_msg("not JSON: %s in:\n%s", error.text, printed);
+    return all;
+}
+
+static void check_schema(json_t *all, const char *types) {
+    static const char *const top[] = {"op",    "tag",       "target",  "shape", "device",
+                                      "check", "resources", "compile", "cache", NULL};
+    static const char *const check[] = {"pass", "calc_diff", "max_rel", "mask_equal", NULL};
+    static const char *const resources[] = {
+        "vgpr",       "agpr",           "vgpr_allocated",     "sgpr", "lds_bytes", "scratch_bytes", "vgpr_spills",
+        "code_bytes", "waves_per_simd", "waves_per_eu_asked", NULL};
+    static const char *const compile[] = {"total_ms",   "emit_ms", "verify_ms", "passes_ms",
+                                          "codegen_ms", "link_ms", NULL};
+    static const char *const cache[] = {"hit", "tier", NULL};
+    exact_keys(all, types, top);
+    if (json_is_object(json_object_get(all, "check"))) exact_keys(json_object_get(all, "check"), "brrb", check);
+    exact_keys(json_object_get(all, "resources"), "iiiiiiiiii", resources);
+    exact_keys(json_object_get(all, "compile"), "rrrrrr", compile);
+    exact_keys(json_object_get(all, "cache"), "bs", cache);
+}
+
+static void test_json(void **state) {
+    (void)state;
+    outcome o = good("run --sim --check --json " TAG SHAPE);
+    json_t *all = parse(o.out);
+    check_schema(all, "sssssoooo");
+    assert_string_equal(json_string_value(json_object_get(all, "op")), "mqa_logits");
+    assert_string_equal(json_string_value(json_object_get(all, "tag")), TAG + strlen("mqa_logits:"));
+    assert_string_equal(json_string_value(json_object_get(all, "device")), "simulator (gfx950)");
+    assert_true(json_is_true(json_object_get(json_object_get(all, "check"), "pass")));
+    assert_true(json_is_false(json_object_get(json_object_get(all, "cache"), "hit")));
+    assert_true(json_number_value(json_object_get(json_object_get(all, "compile"), "codegen_ms")) > 0);
+    assert_true(json_integer_value(json_object_get(json_object_get(all, "resources"), "vgpr")) > 0);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(all, "resources"), "lds_bytes")), 16384);
+    json_decref(all);
+    command_free(&o);
+
+    o = good("gen --json " TAG " heads=64 dim=128");
+    all = parse(o.out);
+    check_schema(all, "ssssnnooo");
+    json_decref(all);
+    command_free(&o);
+}
+
+static void test_dump_on_a_hit(void **state) {
+    (void)state;
+    for (int run = 0; run < 2; run++) {
+        outcome o = good("gen --dump ir,isa,obj=d -o k.co " TAG " heads=64 dim=128");
+        says(o.out, run ? "cache        hit" : "cache        miss");
+        command_free(&o);
+        char name[16];
+        snprintf(name, sizeof name, "run%d", run);
+        char line[64];
+        snprintf(line, sizeof line, "cmp k.co d/*.co && mv d %s", name);
+        command_shell(line);
+    }
+    command_shell("diff -r run0 run1");
+    command_shell("grep -q 'define amdgpu_kernel' run1/*.ll && grep -q v_mfma_f32_32x32x64 run1/*.s");
+}
+
+static void test_stats(void **state) {
+    (void)state;
+    outcome o = good("gen --stats " TAG " heads=64 dim=128");
+    says(o.out, "key of ");
+    says(o.out, "bkv64_r1_w1_lds2_swp_rs_hfma");
+    assert_null(strstr(o.out, "MFMA 0"));
+    assert_null(strstr(o.out, "LDS DMA 0"));
+    command_free(&o);
+}
+
+static void test_jobs_with_a_bad_line(void **state) {
+    (void)state;
+    command_shell("printf '# kernels\\n\\n" TAG " heads=64 dim=128\\nmqa_logits:frob heads=64 dim=128\\n"
+                  "mqa_logits:mfma32x32x64_bkv64_r1_w1 heads=32 dim=64  # the last\\n' > jobs");
+    outcome o = command_run("", "precompile --jobs jobs --out objects");
+    assert_int_equal(o.code, 1);
+    says(o.out, "line 4: mqa_logits:frob");
+    says(o.out, "BAD_TAG");
+    says(o.out, "3 jobs, 1 failed");
+    command_free(&o);
+    command_shell("test $(ls objects/*.co | wc -l) = 2");
+    char *report = command_read("objects/report.json");
+    json_t *all = parse(report);
+    const json_t *entries = json_object_get(all, "entries");
+    assert_int_equal(json_array_size(entries), 3);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(entries, 1), "line")), 4);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(entries, 1), "status")), "CDNAGEN_BAD_TAG");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(entries, 2), "status")), "CDNAGEN_OK");
+    json_decref(all);
+    free(report);
+    o = good("run --sim --check " TAG SHAPE);
+    says(o.out, "cache        hit (disk)");
+    command_free(&o);
+}
+
+static void test_cache_commands(void **state) {
+    (void)state;
+    outcome o = good("gen " TAG " heads=64 dim=128");
+    command_free(&o);
+    o = good("cache info");
+    says(o.out, "1 entries");
+    says(o.out, "CDNAGEN_CACHE_DIR");
+    command_free(&o);
+    o = good("cache verify");
+    says(o.out, "0 damaged");
+    command_free(&o);
+    command_shell("touch cache/mine");
+    o = good("cache clear");
+    command_free(&o);
+    command_shell("test -f cache/mine");
+    o = good("cache info");
+    says(o.out, "0 entries");
+    command_free(&o);
+}
+
+static void test_words_that_inform(void **state) {
+    (void)state;
+    static const struct {
+        const char *words, *says[6];
+    } rows[] = {
+        {"--help", {"run", "gen", "precompile", "doctor", "Exit codes"}},
+        {"run --help", {"usage: cdnagen run", "--check", "--target", "--sim", "--dump", "--json"}},
+        {"gen --help", {"-o FILE"}},
+        {"precompile --help", {"--jobs FILE", "--out DIR"}},
+        {"list", {"mqa_logits"}},
+        {"list mqa_logits", {"bkv", "kernel", "seq_kv", "window", "auto", "heads=64 dim=128"}},
+        {"version", {"0.1.0", "build", "llvm 22."}},
+        {"doctor", {"library", "LLVM", "HIP", "cache", "device", "gfx950"}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        outcome o = good(rows[i].words);
+        for (size_t k = 0; k < 6 && rows[i].says[k]; k++) says(o.out, rows[i].says[k]);
+        command_free(&o);
+    }
+}
+
+int main(void) {
+#define TEST(function) cmocka_unit_test_setup_teardown(function, command_setup, command_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_run_and_check),  TEST(test_auto_says_which_device),
+        TEST(test_json),           TEST(test_dump_on_a_hit),
+        TEST(test_stats),          TEST(test_jobs_with_a_bad_line),
+        TEST(test_cache_commands), TEST(test_words_that_inform),
+    };
+    return cmocka_run_group_tests_name("command", tests, NULL, NULL);
+}
