@@ -52,30 +52,29 @@ static int open_below(int parent, const char *name, int make) {
     return fd;
 }
 
-static int open_root(cache *c, int make) {
-    int fd = open(c->dir, FOLDER_FLAGS);
-    if (fd < 0 && errno == ENOENT && make) {
-        errno = make_root(c->dir);
-        if (!errno) fd = open(c->dir, FOLDER_FLAGS);
-    }
-    if (fd < 0) return -1;
-    /* Whoever owns the directory decides which code is loaded from it: only this user and root may. */
+static int open_root(const char *dir, int make) {
+    const int fd = open(dir, FOLDER_FLAGS);
+    if (fd >= 0 || errno != ENOENT || !make) return fd;
+    errno = make_root(dir);
+    return errno ? -1 : open(dir, FOLDER_FLAGS);
+}
+
+/* trusted: fd if its owner may decide which code is loaded from it, which only this user and root may; else closed. */
+static int trusted(cache *c, int fd, const char *below) {
     struct stat st = {0};
-    if (fstat(fd, &st) || (st.st_uid != geteuid() && st.st_uid != 0)) {
-        cache_warn(c, "directory %s belongs to user %u and not to this user, %u: it is not used", c->dir,
-                   (unsigned)st.st_uid, (unsigned)geteuid());
-        close(fd);
-        errno = ENOENT;
-        return -1;
-    }
-    return fd;
+    if (fd < 0 || (!fstat(fd, &st) && (st.st_uid == geteuid() || st.st_uid == 0))) return fd;
+    cache_warn(c, "directory %s%s belongs to user %u and not to this user, %u: it is not used", c->dir, below,
+               (unsigned)st.st_uid, (unsigned)geteuid());
+    close(fd);
+    errno = EPERM;
+    return -1;
 }
 
 int folder_open(cache *c, const char *key, int make) {
     const char hex[3] = {key[0], key[1], 0};
-    int fd = open_root(c, make);
-    if (fd >= 0) fd = open_below(fd, CACHE_FORMAT_FOLDER, make);
-    if (fd >= 0) fd = open_below(fd, hex, make);
+    int fd = trusted(c, open_root(c->dir, make), "");
+    if (fd >= 0) fd = trusted(c, open_below(fd, CACHE_FORMAT_FOLDER, make), "/" CACHE_FORMAT_FOLDER);
+    if (fd >= 0) fd = trusted(c, open_below(fd, hex, make), "/" CACHE_FORMAT_FOLDER "/<2 hex>");
     if (fd < 0 && (make || errno != ENOENT))
         cache_warn(c, "directory %s cannot be used: %s; kernels that are not in it are kept in memory only", c->dir,
                    strerror(errno));

@@ -103,7 +103,7 @@ static int file_lock(cache *c, int folder, const char *key, const struct timespe
             return fd;
         }
         if (error && error != EWOULDBLOCK && error != EINTR) {
-            cache_log(c, CDNAGEN_LOG_WARNING, "no lock for key %s: %s; going on without", key, strerror(error));
+            cache_warn(c, "no lock in directory %s: %s; going on without", c->dir, strerror(error));
             close(fd);
             return -1;
         }

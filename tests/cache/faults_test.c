@@ -139,6 +139,24 @@ static void a_directory_of_another_user(void **state) {
     scratch_remove(dir);
 }
 
+static void a_folder_of_another_user_in_a_directory_that_all_may_write(void **state) {
+    (void)state;
+    need_root();
+    char *dir = scratch_dir(), key[CACHE_KEY_CHARS + 1];
+    assert_int_equal(chmod(dir, 01777), 0);
+    assert_int_equal(mkdir(scratch_path("%s/v1", dir), 0755), 0);
+    assert_int_equal(chown(scratch_path("%s/v1", dir), NOBODY, NOBODY), 0);
+    expect_one_warning(dir, "/v1 belongs to user 65534", 12345);
+    assert_int_equal(chown(scratch_path("%s/v1", dir), 0, 0), 0);
+    for (int i = 0; i < TURNS; i++) {
+        cache_key(scratch_path("key %d", i), key);
+        assert_int_equal(mkdir(scratch_path("%s/v1/%.2s", dir, key), 0755), 0);
+        assert_int_equal(chown(scratch_path("%s/v1/%.2s", dir, key), NOBODY, NOBODY), 0);
+    }
+    expect_one_warning(dir, "belongs to user 65534", 12345);
+    scratch_remove(dir);
+}
+
 static int hit(void *argument) {
     log_book book = {0};
     cdnagen_cache_tier tier;
@@ -238,6 +256,7 @@ int main(void) {
         cmocka_unit_test(a_directory_that_cannot_be_made),
         cmocka_unit_test(a_directory_that_may_not_be_entered),
         cmocka_unit_test(a_directory_of_another_user),
+        cmocka_unit_test(a_folder_of_another_user_in_a_directory_that_all_may_write),
         cmocka_unit_test(entries_of_a_read_only_directory_of_root_are_hits),
         cmocka_unit_test(writes_that_fail_half_way),
         cmocka_unit_test(a_full_disk),
