@@ -84,8 +84,8 @@ static cdnagen_status fill_table(void *library, const char *file) {
     return fail(CDNAGEN_NO_HIP, "%s lacks %s: HIP 5.2 or newer is needed", file, missing);
 }
 
-const char *hip_find_arch(const char *properties, size_t bytes) {
-    for (size_t i = NAME_BYTES; i + ARCH_BYTES_MAX <= bytes; i++) {
+const char *hip_find_arch(const char *properties, size_t size) {
+    for (size_t i = NAME_BYTES; i + ARCH_BYTES_MAX <= size; i++) {
         if (memcmp(properties + i, "gfx", 3) != 0) continue;
         const size_t length = strnlen(properties + i, ARCH_BYTES_MAX);
         const size_t legal = strspn(properties + i + 3, "0123456789abcdefghijklmnopqrstuvwxyz-:+");

@@ -18,6 +18,6 @@ cdnagen_status hip_check(const hip_table *hip, hip_error error, const char *func
 
 /* hip_find_arch: the "gfx..." word in a device property block whose layout is not known; NULL if there is none.
  * The block starts with the product's name (256 bytes), which is passed over. */
-const char *hip_find_arch(const char *properties, size_t bytes);
+const char *hip_find_arch(const char *properties, size_t size);
 
 #endif

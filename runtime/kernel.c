@@ -140,7 +140,7 @@ cdnagen_status cdnagen_get_kernel_info(const cdnagen_kernel *kernel, cdnagen_ker
         .object_bytes = cache_blob_size(p->loaded->blob),
         .block = {p->plan.block[0], p->plan.block[1], p->plan.block[2]},
         .grid = {p->plan.grid[0], p->plan.grid[1], p->plan.grid[2]},
-        .vgpr = k->vgpr - k->agpr, /* the note counts both files */
+        .vgpr = k->vgpr > k->agpr ? k->vgpr - k->agpr : 0, /* the note counts both files */
         .agpr = k->agpr,
         .vgpr_allocated = o->vgpr_allocated,
         .sgpr = k->sgpr,
