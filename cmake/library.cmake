@@ -1,5 +1,5 @@
 # libcdnagen.so, libcdnagen.a and their installation.
-set(CDNAGEN_LIBRARY_MODULES core ir gen cache runtime sim)
+set(CDNAGEN_LIBRARY_MODULES core ir gen emit cache runtime compile sim)
 foreach(module ${CDNAGEN_LIBRARY_MODULES})
   list(APPEND CDNAGEN_OBJECTS $<TARGET_OBJECTS:cdnagen_${module}>)
 endforeach()
@@ -25,6 +25,7 @@ add_custom_command(
   COMMAND ${CMAKE_AR} rcs ${CDNAGEN_ARCHIVE} cdnagen.o
   DEPENDS ${CDNAGEN_OBJECTS} cdnagen_llvm_stubs COMMAND_EXPAND_LISTS VERBATIM)
 add_custom_target(cdnagen_archive ALL DEPENDS ${CDNAGEN_ARCHIVE})
+add_custom_target(cdnagen DEPENDS cdnagen_command cdnagen_shared cdnagen_archive) # what gets installed
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
