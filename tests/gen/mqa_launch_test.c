@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The mqa_logits plan, the launch that typed arguments become, and how windows are split. */
+#include "tests/gen/mqa_testing.h"
+
+#define DEFAULT_TAG "mqa_logits:mfma32x32x64_bkv64_lds2_swp_rs_hfma"
+
+/* ---- plan ---- */
+
+static void plan_of_the_lds_builder(void **state) {
+    (void)state;
+    const plan p = plan_of("mqa_logits:mfma32x32x64_bkv64_r2_w4_lds3_ns5", "seq=67 seq_kv=1500 heads=64 dim=128");
+    assert_int_equal(p.block[0], 256);
+    assert_int_equal(p.block[1], 1);
+    assert_int_equal(p.grid[0], 9); /* 8 rows a workgroup */
+    assert_int_equal(p.grid[1], 5);
+    assert_int_equal(p.grid[2], 1);
+    assert_int_equal(p.lds_bytes, 3 * 64 * 128);
+    assert_string_equal(p.symbol, "mqa_logits_mfma32x32x64_bkv64_r2_w4_lds3_heads64_dim128_clean1");
+}
+
+static void plan_of_the_direct_builder(void **state) {
+    (void)state;
+    const plan p = plan_of("mqa_logits:mfma32x32x64_bkv128_r2_w4", "seq=67 seq_kv=1500 heads=64 dim=128 clean=0");
+    assert_int_equal(p.block[0], 256);
+    assert_int_equal(p.grid[0], 34); /* the waves share the rows */
+    assert_int_equal(p.lds_bytes, 0);
+}
+
+static void plan_without_lengths_has_no_grid(void **state) {
+    (void)state;
+    static const char *const rows[] = {"heads=64 dim=128", "seq=4 heads=64 dim=128", "seq_kv=4 heads=64 dim=128",
+                                       "seq=0 seq_kv=4 heads=64 dim=128", "seq=4 seq_kv=0 heads=64 dim=128"};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const plan p = plan_of(DEFAULT_TAG, rows[i]);
+        assert_int_equal(p.grid[0] | p.grid[1] | p.grid[2], 0);
+        assert_int_equal(p.block[0], 64);
+    }
+}
+
+static void waves_per_eu(void **state) {
+    (void)state;
+    static const struct {
+        const char *tag, *words;
+        uint32_t asked;
+    } rows[] = {{"mqa_logits:mfma32x32x64_bkv64_lds2", "1,2", 0},
+                {"mqa_logits:mfma32x32x64_bkv64_lds2_wpe1", "1,1", 1},
+                {"mqa_logits:mfma32x32x64_bkv64_lds2_wpe3", "3,3", 3}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const plan p = plan_of(rows[i].tag, "heads=64 dim=128");
+        assert_string_equal(p.waves_per_eu, rows[i].words);
+        assert_int_equal(p.waves_per_eu_asked, rows[i].asked);
+    }
+}
+
+static void kernel_arguments_follow_each_other(void **state) {
+    (void)state;
+    const plan p = plan_of(DEFAULT_TAG, "heads=64 dim=128");
+    uint32_t offset = 0;
+    assert_int_equal(p.kernarg_count, MQA_KERNARG_COUNT);
+    for (size_t i = 0; i < p.kernarg_count; i++) {
+        assert_int_equal(p.kernargs[i].offset, offset);
+        offset += p.kernargs[i].kind == KERNARG_I32 ? 4 : 8;
+    }
+    assert_int_equal(offset, 100);
+    assert_int_equal(p.kernarg_bytes, 100);
+    assert_string_equal(p.kernargs[MQA_LOGITS_STRIDE].name, "logits_stride");
+    assert_int_equal(p.kernargs[MQA_LOGITS_STRIDE].offset, 80);
+}
+
+/* ---- splits ---- */
+
+static void splits_by_hand(void **state) {
+    (void)state;
+    static const struct {
+        int64_t grid_x, seq_kv, bkv;
+        int cus;
+        uint32_t workgroups_per_cu;
+        int splits;
+    } rows[] = {
+        /* Occupancy known: the fewest passes times the longest part, 8 tiles added.
+         * 16 tiles, at most 8 parts; all of 1024 workgroups fit at once: 2 tiles + 8. */
+        {128, 1024, 64, 256, 8, 8},
+        /* 128 tiles. 1 part: 136; 2 parts need a second pass: 144. */
+        {2048, 8192, 64, 256, 8, 1},
+        /* 1 part: 2 passes of 136 = 272; 2: 4 of 72 = 288; 3: 6 of 51 = 306. */
+        {1000, 8192, 64, 256, 2, 1},
+        /* 1 part: 136; 2: 2 of 72 = 144; 3: 2 of 51 = 102; 5: 3 of 34 = 102, and the smaller one wins. */
+        {300, 8192, 64, 256, 2, 3},
+        /* One row, 16384 tiles: the search ends at 64. */
+        {1, 1048576, 64, 256, 8, 64},
+        /* A part has at least two tiles. */
+        {1, 128, 64, 256, 8, 1},
+        {1, 256, 64, 256, 8, 2},
+        {1, 17, 64, 256, 8, 1},
+        /* Occupancy unknown: four workgroups a CU, 1024. */
+        {1024, 65536, 64, 256, 0, 1},
+        {1000, 65536, 64, 256, 0, 2},
+        {128, 65536, 64, 256, 0, 8},
+        {1, 65536, 64, 256, 0, 512},
+        {1, 64, 64, 256, 0, 1},
+        {1, INT32_MAX, 16, 100000, 0, 65535},
+        /* Nothing to do. */
+        {0, 1024, 64, 256, 8, 1},
+        {128, 0, 64, 256, 8, 1},
+        {-1, -1, 64, 256, 0, 1},
+        /* No overflow at the far end. */
+        {INT32_MAX, INT32_MAX, 16, 256, 1, 1},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const int splits =
+            mqa_split_count(rows[i].grid_x, rows[i].seq_kv, rows[i].bkv, rows[i].cus, rows[i].workgroups_per_cu);
+        if (splits != rows[i].splits) fail_msg("row %zu: %d splits, expected %d", i, splits, rows[i].splits);
+    }
+}
+
+/* ---- bind ---- */
+
+/* Arguments of a launch that is in order, for seq=67 seq_kv=1500 heads=64 dim=128. */
+enum { SEQ = 67, SEQ_KV = 1500, HEADS = 64, DIM = 128, STRIDE = 1536 };
+static cdnagen_mqa_logits_args good_args(void) {
+    char *const base = (char *)0x10000000;
+    return (cdnagen_mqa_logits_args){.size = sizeof(cdnagen_mqa_logits_args),
+                                     .q = {base, SEQ * HEADS * DIM},
+                                     .kv = {base + 0x1000000, SEQ_KV * DIM},
+                                     .kv_scales = {base + 0x2000004, SEQ_KV * 4},
+                                     .weights = {base + 0x3000000, SEQ * HEADS * 4},
+                                     .cu_starts = {base + 0x4000000, SEQ * 4},
+                                     .cu_ends = {base + 0x5000000, SEQ * 4},
+                                     .logits = {base + 0x6000000, ((SEQ - 1) * STRIDE + SEQ_KV) * 4},
+                                     .seq = SEQ,
+                                     .seq_kv = SEQ_KV};
+}
+
+static cdnagen_status bind(const cdnagen_mqa_logits_args *a, const char *tag, launch *l) {
+    const plan p = plan_of(tag, "heads=64 dim=128");
+    const device_facts facts = {.cus = 256, .workgroups_per_cu = 8};
+    return mqa_logits_family.bind(&p, &facts, a, l);
+}
+
+static int64_t at64(const launch *l, size_t offset) {
+    int64_t v;
+    memcpy(&v, l->kernarg + offset, sizeof v);
+    return v;
+}
+static int32_t at32(const launch *l, size_t offset) {
+    int32_t v;
+    memcpy(&v, l->kernarg + offset, sizeof v);
+    return v;
+}
+
+static void arguments_land_in_their_places(void **state) {
+    (void)state;
+    const cdnagen_mqa_logits_args a = good_args();
+    launch l;
+    assert_int_equal(bind(&a, DEFAULT_TAG, &l), CDNAGEN_OK);
+    const void *const pointers[] = {a.q.ptr,         a.kv.ptr,      a.kv_scales.ptr, a.weights.ptr,
+                                    a.cu_starts.ptr, a.cu_ends.ptr, a.logits.ptr};
+    for (size_t i = 0; i < COUNT(pointers); i++) assert_int_equal(at64(&l, i * 8), (int64_t)pointers[i]);
+    assert_int_equal(at64(&l, 56), HEADS * DIM);
+    assert_int_equal(at64(&l, 64), DIM);
+    assert_int_equal(at64(&l, 72), HEADS);
+    assert_int_equal(at64(&l, 80), STRIDE);
+    assert_int_equal(at32(&l, 88), SEQ);
+    assert_int_equal(at32(&l, 92), SEQ_KV);
+    assert_int_equal(at32(&l, 96), 8); /* 23 tiles and everything fits at once: parts of 3, as few as do it */
+    assert_int_equal(l.kernarg_bytes, 100);
+    assert_int_equal(l.grid[0], SEQ);
+    assert_int_equal(l.grid[1], 8);
+    assert_int_equal(l.grid[2], 1);
+    assert_false(l.skip);
+}
+
+static void splits_are_the_callers_then_the_tags_then_ours(void **state) {
+    (void)state;
+    cdnagen_mqa_logits_args a = good_args();
+    launch l;
+    assert_int_equal(bind(&a, DEFAULT_TAG "_ns6", &l), CDNAGEN_OK);
+    assert_int_equal(l.grid[1], 6);
+    a.num_splits = 3;
+    assert_int_equal(bind(&a, DEFAULT_TAG "_ns6", &l), CDNAGEN_OK);
+    assert_int_equal(l.grid[1], 3);
+    assert_int_equal(at32(&l, 96), 3);
+    const plan p = plan_of(DEFAULT_TAG, "heads=64 dim=128");
+    a.num_splits = 0;
+    assert_int_equal(mqa_logits_family.bind(&p, NULL, &a, &l), CDNAGEN_OK);
+    assert_int_equal(l.grid[1], 11);
+}
+
+static void strides_given_as_they_are_are_taken(void **state) {
+    (void)state;
+    cdnagen_mqa_logits_args a = good_args();
+    launch l;
+    a.q_stride = HEADS * DIM, a.kv_stride = DIM, a.weights_stride = HEADS, a.logits_stride = SEQ_KV;
+    a.logits.bytes = SEQ * SEQ_KV * 4;
+    assert_int_equal(bind(&a, DEFAULT_TAG, &l), CDNAGEN_OK);
+    assert_int_equal(at64(&l, 80), SEQ_KV);
+}
+
+static void nothing_to_do_is_no_launch(void **state) {
+    (void)state;
+    launch l = {0};
+    cdnagen_mqa_logits_args a = {.size = sizeof a, .seq = 0, .seq_kv = 1500};
+    assert_int_equal(bind(&a, DEFAULT_TAG, &l), CDNAGEN_OK);
+    assert_true(l.skip);
+    a.seq = 67, a.seq_kv = 0, l.skip = 0;
+    assert_int_equal(bind(&a, DEFAULT_TAG, &l), CDNAGEN_OK);
+    assert_true(l.skip);
+}
+
+/* One field of good_args() changed, and what is said about it. */
+typedef struct refusal {
+    size_t offset, bytes;
+    int64_t value;
+    cdnagen_status status;
+    const char *parts[5];
+} refusal;
+#define CHANGED(member, value)                                                                                         \
+    offsetof(cdnagen_mqa_logits_args, member), sizeof((cdnagen_mqa_logits_args){0}.member), (value)
+
+static void bad_arguments(void **state) {
+    (void)state;
+    static const refusal rows[] = {
+        {CHANGED(size, 8), CDNAGEN_BAD_ARGUMENT, {"size", "8", "sizeof(cdnagen_mqa_logits_args)"}},
+        {CHANGED(q.ptr, 0), CDNAGEN_BAD_ARGUMENT, {"q.ptr", "NULL"}},
+        {CHANGED(kv.ptr, 0), CDNAGEN_BAD_ARGUMENT, {"kv.ptr", "NULL"}},
+        {CHANGED(kv_scales.ptr, 0), CDNAGEN_BAD_ARGUMENT, {"kv_scales.ptr", "NULL"}},
+        {CHANGED(weights.ptr, 0), CDNAGEN_BAD_ARGUMENT, {"weights.ptr", "NULL"}},
+        {CHANGED(cu_starts.ptr, 0), CDNAGEN_BAD_ARGUMENT, {"cu_starts.ptr", "NULL"}},
+        {CHANGED(cu_ends.ptr, 0), CDNAGEN_BAD_ARGUMENT, {"cu_ends.ptr", "NULL"}},
+        {CHANGED(logits.ptr, 0), CDNAGEN_BAD_ARGUMENT, {"logits.ptr", "NULL"}},
+        {CHANGED(q.ptr, 0x1008), CDNAGEN_BAD_ARGUMENT, {"q.ptr", "0x1008", "16 bytes"}},
+        {CHANGED(kv.ptr, 0x1008), CDNAGEN_BAD_ARGUMENT, {"kv.ptr", "16 bytes"}},
+        {CHANGED(kv_scales.ptr, 0x1002), CDNAGEN_BAD_ARGUMENT, {"kv_scales.ptr", "4 bytes"}},
+        {CHANGED(weights.ptr, 0x1002), CDNAGEN_BAD_ARGUMENT, {"weights.ptr", "4 bytes"}},
+        {CHANGED(cu_starts.ptr, 0x1002), CDNAGEN_BAD_ARGUMENT, {"cu_starts.ptr", "4 bytes"}},
+        {CHANGED(cu_ends.ptr, 0x1002), CDNAGEN_BAD_ARGUMENT, {"cu_ends.ptr", "4 bytes"}},
+        {CHANGED(logits.ptr, 0x1002), CDNAGEN_BAD_ARGUMENT, {"logits.ptr", "4 bytes"}},
+        {CHANGED(q.bytes, SEQ * HEADS * DIM - 1), CDNAGEN_BAD_ARGUMENT, {"q has 548863", "548864"}},
+        {CHANGED(kv.bytes, SEQ_KV * DIM - 1), CDNAGEN_BAD_ARGUMENT, {"kv has 191999", "192000"}},
+        {CHANGED(kv_scales.bytes, SEQ_KV * 4 - 1), CDNAGEN_BAD_ARGUMENT, {"kv_scales has 5999", "6000"}},
+        {CHANGED(weights.bytes, SEQ * HEADS * 4 - 1), CDNAGEN_BAD_ARGUMENT, {"weights has 17151", "17152"}},
+        {CHANGED(cu_starts.bytes, SEQ * 4 - 1), CDNAGEN_BAD_ARGUMENT, {"cu_starts has 267", "268"}},
+        {CHANGED(cu_ends.bytes, SEQ * 4 - 1), CDNAGEN_BAD_ARGUMENT, {"cu_ends has 267", "268"}},
+        {CHANGED(logits.bytes, ((SEQ - 1) * STRIDE + SEQ_KV) * 4 - 1),
+         CDNAGEN_BAD_ARGUMENT,
+         {"logits has 411503", "411504"}},
+        {CHANGED(q_stride, HEADS * DIM + 16), CDNAGEN_NOT_YET, {"q_stride 8208", "8192"}},
+        {CHANGED(q_stride, HEADS * DIM - 16), CDNAGEN_BAD_ARGUMENT, {"q_stride 8176", "8192"}},
+        {CHANGED(q_stride, -1), CDNAGEN_BAD_ARGUMENT, {"q_stride -1"}},
+        {CHANGED(kv_stride, 132), CDNAGEN_NOT_YET, {"kv_stride 132", "128"}},
+        {CHANGED(weights_stride, 65), CDNAGEN_NOT_YET, {"weights_stride 65", "64"}},
+        {CHANGED(logits_stride, SEQ_KV - 1), CDNAGEN_BAD_ARGUMENT, {"logits_stride 1499", "1500"}},
+        {CHANGED(logits_stride, -4096), CDNAGEN_BAD_ARGUMENT, {"logits_stride -4096"}},
+        {CHANGED(logits_stride, INT64_MAX), CDNAGEN_BAD_ARGUMENT, {"logits has", "18446744073709551615"}},
+        {CHANGED(seq, -1), CDNAGEN_BAD_ARGUMENT, {"seq -1", "2147483647"}},
+        {CHANGED(seq, (int64_t)1 << 31), CDNAGEN_BAD_ARGUMENT, {"seq 2147483648", "2147483647"}},
+        {CHANGED(seq_kv, -1), CDNAGEN_BAD_ARGUMENT, {"seq_kv -1"}},
+        {CHANGED(seq_kv, (int64_t)1 << 31), CDNAGEN_BAD_ARGUMENT, {"seq_kv 2147483648"}},
+        {CHANGED(seq, INT32_MAX), CDNAGEN_BAD_ARGUMENT, {"q has", "17592186036224"}},
+        {CHANGED(num_splits, -1), CDNAGEN_BAD_ARGUMENT, {"num_splits -1", "65535"}},
+        {CHANGED(num_splits, 65536), CDNAGEN_BAD_ARGUMENT, {"num_splits 65536", "65535"}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        cdnagen_mqa_logits_args a = good_args();
+        launch l;
+        memcpy((char *)&a + rows[i].offset, &rows[i].value, rows[i].bytes);
+        expect_error(rows[i].parts[0], bind(&a, DEFAULT_TAG, &l), rows[i].status, rows[i].parts);
+    }
+    launch l;
+    expect_error("args", bind(NULL, DEFAULT_TAG, &l), CDNAGEN_BAD_ARGUMENT,
+                 (const char *const[]){"args is NULL", NULL});
+}
+
+static void a_grid_beyond_hip_is_refused(void **state) {
+    (void)state;
+    cdnagen_mqa_logits_args a = good_args();
+    launch l;
+    a.seq = 1 << 26; /* rows of 64 work items: one workgroup too many */
+    a.q.bytes = a.weights.bytes = a.cu_starts.bytes = a.cu_ends.bytes = a.logits.bytes = SIZE_MAX;
+    expect_error("grid", bind(&a, DEFAULT_TAG, &l), CDNAGEN_LIMIT,
+                 (const char *const[]){"67108864 workgroups", "67108863", NULL});
+    a.seq--;
+    assert_int_equal(bind(&a, DEFAULT_TAG, &l), CDNAGEN_OK);
+    a.seq = 1 << 26;
+    assert_int_equal(bind(&a, "mqa_logits:mfma32x32x64_bkv64_r2_lds2", &l), CDNAGEN_OK);
+}
+
+/* ---- public shape ---- */
+
+static void public_shapes(void **state) {
+    (void)state;
+    mqa_shape s;
+    cdnagen_mqa_logits_shape given = {.size = sizeof given, .seq_kv = 1024, .heads = 64, .dim = 128, .clean = 1};
+    assert_int_equal(mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_OK);
+    const mqa_shape same = shape_of("seq_kv=1024 heads=64 dim=128");
+    assert_memory_equal(&s, &same, sizeof s);
+    given.kv_fp8 = CDNAGEN_FP8_E4M3FNUZ;
+    assert_int_equal(mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_OK);
+    assert_int_equal(s.kv_fp8, shape_of("heads=64 dim=128 kv_fp8=e4m3fnuz").kv_fp8);
+    given.heads = 8;
+    expect_error("heads", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_SHAPE,
+                 (const char *const[]){"heads", "8", "16..128", NULL});
+    given.heads = 64, given.seq = -5;
+    expect_error("seq", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_SHAPE,
+                 (const char *const[]){"seq", "-5", NULL});
+    given.seq = 0, given.q_fp8 = 3;
+    expect_error("q_fp8", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_SHAPE,
+                 (const char *const[]){"q_fp8", "native|e4m3fn|e4m3fnuz", NULL});
+    given.size = 4;
+    expect_error("size", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_ARGUMENT,
+                 (const char *const[]){"size", NULL});
+    expect_error("NULL", mqa_logits_family.shape_from_public(NULL, &s), CDNAGEN_BAD_ARGUMENT,
+                 (const char *const[]){"NULL", NULL});
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plan_of_the_lds_builder),
+        cmocka_unit_test(plan_of_the_direct_builder),
+        cmocka_unit_test(plan_without_lengths_has_no_grid),
+        cmocka_unit_test(waves_per_eu),
+        cmocka_unit_test(kernel_arguments_follow_each_other),
+        cmocka_unit_test(splits_by_hand),
+        cmocka_unit_test(arguments_land_in_their_places),
+        cmocka_unit_test(splits_are_the_callers_then_the_tags_then_ours),
+        cmocka_unit_test(strides_given_as_they_are_are_taken),
+        cmocka_unit_test(nothing_to_do_is_no_launch),
+        cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(a_grid_beyond_hip_is_refused),
+        cmocka_unit_test(public_shapes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

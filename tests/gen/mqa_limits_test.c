@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What mqa_logits refuses before anything is compiled, and what auto takes instead. */
+#include "tests/gen/mqa_testing.h"
+
+typedef struct refusal {
+    const char *chip, *tag, *shape;
+    cdnagen_status status;
+    const char *parts[6];
+} refusal;
+
+static const refusal refusals[] = {
+    /* the chip's atoms */
+    {"gfx942", "mfma32x32x64_bkv64", "heads=64 dim=128", CDNAGEN_LIMIT, {"gfx942", "32x32x64", "16x16x32, 32x32x16"}},
+    {"gfx942", "mfma16x16x128_bkv64", "heads=64 dim=128", CDNAGEN_LIMIT, {"gfx942", "16x16x128"}},
+    /* heads and dim */
+    {"gfx950", "mfma32x32x64_bkv64", "heads=48 dim=128", CDNAGEN_LIMIT, {"heads=48", "multiple of 32", "mfma32x32x64"}},
+    {"gfx950", "mfma16x16x128_bkv64", "heads=32 dim=64", CDNAGEN_LIMIT, {"dim=64", "multiple of 128"}},
+    {"gfx950", "mfma16x16x128_bkv64", "heads=16 dim=64", CDNAGEN_LIMIT, {"heads=16 dim=64", "fits no MFMA", "gfx950"}},
+    {"gfx950", "mfma32x32x64_bkv64", "heads=20 dim=128", CDNAGEN_LIMIT, {"heads=20 dim=128", "mfma16x16x128"}},
+    {"gfx942", "mfma16x16x32_bkv64", "heads=20 dim=128", CDNAGEN_LIMIT, {"heads=20", "multiple of 16"}},
+    /* tiles */
+    {"gfx950", "mfma32x32x64_bkv48", "heads=64 dim=128", CDNAGEN_BAD_TAG, {"bkv48", "multiple of 32"}},
+    {"gfx950", "mfma32x32x64_bkv64_w4", "heads=64 dim=128", CDNAGEN_BAD_TAG, {"w4", "2 n-tiles", "bkv64"}},
+    {"gfx950",
+     "mfma32x32x64_bkv32_lds2_rs",
+     "heads=64 dim=128",
+     CDNAGEN_BAD_TAG,
+     {"rs", "2 n-tiles", "multiple of 64"}},
+    {"gfx950",
+     "mfma16x16x128_bkv96_lds2_rs",
+     "heads=64 dim=128",
+     CDNAGEN_BAD_TAG,
+     {"rs", "4 n-tiles", "bkv96 has 6", "multiple of 64"}},
+    {"gfx950", "mfma16x16x32_bkv64_lds2", "heads=64 dim=128", CDNAGEN_BAD_TAG, {"lds2", "32-byte fragments", "has 8"}},
+    /* prefetch */
+    {"gfx950", "mfma32x32x64_bkv64_lds1", "heads=64 dim=128", CDNAGEN_BAD_TAG, {"pd2 (the default)", "lds1 holds 1"}},
+    {"gfx950", "mfma32x32x64_bkv64_lds3_pd4", "heads=64 dim=128", CDNAGEN_BAD_TAG, {"pd4", "lds3 holds 3", "1 to 3"}},
+    /* DMA */
+    {"gfx950",
+     "mfma32x32x64_bkv64_w8_lds2",
+     "heads=64 dim=64",
+     CDNAGEN_LIMIT,
+     {"bkv64 dim=64", "4096 bytes", "w8", "multiples of 8192"}},
+    {"gfx950",
+     "mfma32x32x64_bkv64_lds3_pd3",
+     "heads=64 dim=512",
+     CDNAGEN_LIMIT,
+     {"pd3", "64 loads", "32 a tile", "63"}},
+    {"gfx950", "mfma32x32x64_bkv128_lds2", "heads=64 dim=512", CDNAGEN_LIMIT, {"64 loads", "63"}},
+    /* LDS */
+    {"gfx950",
+     "mfma32x32x64_bkv128_w2_lds3_rs",
+     "heads=64 dim=512",
+     CDNAGEN_LIMIT,
+     {"196608", "gfx950", "163840", "mfma32x32x64_bkv128_r1_w2_lds2_rs"}},
+    {"gfx950",
+     "mfma32x32x64_bkv64_lds6",
+     "heads=64 dim=512",
+     CDNAGEN_LIMIT,
+     {"196608", "163840", "mfma32x32x64_bkv64_r1_w1_lds5"}},
+    {"gfx950",
+     "mfma32x32x64_bkv64_lds5_ls",
+     "heads=64 dim=512",
+     CDNAGEN_LIMIT,
+     {"165120", "163840", "mfma32x32x64_bkv64_r1_w1_lds4_ls"}},
+    {"gfx950",
+     "mfma32x32x64_bkv1024_w16_lds1_pd1",
+     "heads=64 dim=512",
+     CDNAGEN_LIMIT,
+     {"524288", "163840", "mfma32x32x64_bkv256_r1_w16_lds1_pd1"}},
+    /* legal, without a kernel yet */
+    {"gfx942", "mfma16x16x32_bkv128_r2_w4", "heads=64 dim=128", CDNAGEN_NOT_YET, {"mfma16x16x32", "gfx942"}},
+    {"gfx942", "mfma32x32x16_bkv128", "heads=64 dim=128", CDNAGEN_NOT_YET, {"mfma32x32x16", "gfx942"}},
+    {"gfx950", "mfma16x16x32_bkv128", "heads=64 dim=128", CDNAGEN_NOT_YET, {"mfma16x16x32", "gfx950"}},
+    {"gfx950", "mfma32x32x64_bkv64_lds2_ls", "heads=64 dim=128", CDNAGEN_NOT_YET, {"with ls", "gfx950"}},
+    {"gfx950", "mfma32x32x64_bkv64_lds2_ts", "heads=64 dim=128", CDNAGEN_NOT_YET, {"with ts", "gfx950"}},
+    {"gfx950", "mfma32x32x64_bkv64_lds2_dg", "heads=64 dim=128", CDNAGEN_NOT_YET, {"with dg", "gfx950"}},
+    {"gfx950",
+     "mfma32x32x64_bkv64",
+     "heads=64 dim=128 q_fp8=e4m3fnuz",
+     CDNAGEN_NOT_YET,
+     {"q_fp8=e4m3fnuz", "gfx950", "e4m3fn"}},
+    {"gfx950",
+     "mfma32x32x64_bkv64",
+     "heads=64 dim=128 kv_fp8=e4m3fnuz",
+     CDNAGEN_NOT_YET,
+     {"kv_fp8=e4m3fnuz", "gfx950", "e4m3fn"}},
+};
+
+static cdnagen_status check(const char *target_text, const char *tag, const char *shape) {
+    const target t = target_of(target_text);
+    const mqa_variant v = variant_of(tag);
+    const mqa_shape s = shape_of(shape);
+    return mqa_logits_family.check(&t, &v, &s);
+}
+
+static void refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(refusals); i++) {
+        const refusal *const r = &refusals[i];
+        expect_error(r->tag, check(r->chip, r->tag, r->shape), r->status, r->parts);
+    }
+}
+
+static void accepted(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"mfma32x32x64_bkv64", "heads=64 dim=128"},
+        {"mfma32x32x64_bkv128_w4", "heads=32 dim=64"},
+        {"mfma16x16x128_bkv16", "heads=16 dim=128"},
+        {"mfma16x16x128_bkv64_r4_w4", "heads=112 dim=384"},
+        {"mfma32x32x64_bkv64_lds2_swp_rs_hfma", "heads=64 dim=128"},
+        {"mfma32x32x64_bkv64_lds4_pd1_swp_rs_hfma_wpe3", "heads=64 dim=128"},
+        {"mfma32x32x64_bkv64_lds5", "heads=64 dim=512"}, /* all of the LDS */
+        {"mfma32x32x64_bkv64_lds2_pd2", "heads=64 dim=512"},
+        {"mfma32x32x64_bkv256_w4_lds2_hfma2", "heads=128 dim=128"},
+        {"mfma16x16x128_bkv64_r2_w2_lds3_rs", "heads=16 dim=128"},
+        {"mfma32x32x64_bkv64_lds2_rs", "heads=32 dim=192 q_fp8=e4m3fn kv_fp8=e4m3fn"},
+        {"mfma32x32x64_bkv512_r16_w16_ns7", "heads=64 dim=128"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (check("gfx950", rows[i][0], rows[i][1])) fail_msg("%s %s: %s", rows[i][0], rows[i][1], cdnagen_error());
+}
+
+static void the_nearest_tag_fits(void **state) {
+    (void)state;
+    int named = 0;
+    for (size_t i = 0; i < COUNT(refusals); i++) {
+        const refusal *const r = &refusals[i];
+        check(r->chip, r->tag, r->shape);
+        const char *const near = strstr(cdnagen_error(), "the nearest tag that fits is ");
+        if (!near) continue;
+        char tag[SYMBOL_MAX];
+        snprintf(tag, sizeof tag, "%s", near + strlen("the nearest tag that fits is "));
+        const cdnagen_status status = check(r->chip, tag, r->shape);
+        if (status && status != CDNAGEN_NOT_YET) fail_msg("%s: %s", tag, cdnagen_error());
+        named++;
+    }
+    assert_int_equal(named, 4);
+}
+
+/* Every shape that an MFMA fits has routes, each of them legal and different; every other is refused by name. */
+static void auto_serves_every_shape_that_fits_an_atom(void **state) {
+    (void)state;
+    const target t = target_of("gfx950");
+    for (int heads = 16; heads <= 128; heads++)
+        for (int dim = 64; dim <= 512; dim++) {
+            const mqa_shape s = {.seq = -1, .seq_kv = -1, .heads = heads, .dim = dim, .clean = 1, .batch = 2};
+            const int fits = (heads % 32 == 0 && dim % 64 == 0) || (heads % 16 == 0 && dim % 128 == 0);
+            mqa_variant v, before = {0};
+            int rank = 0;
+            cdnagen_status status;
+            while (!(status = mqa_logits_family.route(&t, &s, rank, &v))) {
+                assert_int_equal(mqa_logits_family.check(&t, &v, &s), CDNAGEN_OK);
+                assert_memory_not_equal(&v, &before, sizeof v);
+                before = v;
+                rank++;
+            }
+            assert_int_equal(status, CDNAGEN_LIMIT);
+            if (fits && rank < 2) fail_msg("heads=%d dim=%d has %d routes: %s", heads, dim, rank, cdnagen_error());
+            if (!fits) {
+                char words[40];
+                snprintf(words, sizeof words, "heads=%d dim=%d fits no MFMA", heads, dim);
+                assert_int_equal(rank, 0);
+                assert_non_null(strstr(cdnagen_error(), words));
+            }
+        }
+}
+
+static void auto_takes_the_default_tag(void **state) {
+    (void)state;
+    static const char *const shape_rows[] = {"heads=32 dim=64", "heads=64 dim=128", "heads=128 dim=128",
+                                             "heads=128 dim=512"};
+    for (size_t i = 0; i < COUNT(shape_rows); i++) {
+        const plan p = plan_of("mqa_logits:auto", shape_rows[i]);
+        assert_string_equal(p.tag, "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma");
+    }
+    assert_string_equal(plan_of("mqa_logits:auto", "heads=16 dim=128").tag,
+                        "mfma16x16x128_bkv64_r1_w1_lds2_swp_rs_hfma");
+}
+
+static void auto_names_what_each_choice_lacked(void **state) {
+    (void)state;
+    const target t = target_of("gfx950"), old = target_of("gfx942");
+    plan p;
+    expect_error("rank 99", plan_make("mqa_logits:auto", "heads=48 dim=128", &t, 99, &p), CDNAGEN_LIMIT,
+                 (const char *const[]){"4 choices", "heads=48 dim=128", "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma: ",
+                                       "heads=48 is not a multiple of 32", NULL});
+    expect_error("gfx942", plan_make("mqa_logits:auto", "heads=64 dim=128", &old, 0, &p), CDNAGEN_NOT_YET,
+                 (const char *const[]){"gfx942", NULL});
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refused),
+        cmocka_unit_test(accepted),
+        cmocka_unit_test(the_nearest_tag_fits),
+        cmocka_unit_test(auto_serves_every_shape_that_fits_an_atom),
+        cmocka_unit_test(auto_takes_the_default_tag),
+        cmocka_unit_test(auto_names_what_each_choice_lacked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
