@@ -56,6 +56,7 @@ static void put_metadata(text *t, const plan *p, const char *symbol) {
     text kd = {0};
     text_add(&kd, "%s.kd", symbol);
     put_string(t, kd.data ? kd.data : "");
+    t->failed |= kd.failed;
     text_free(&kd);
     put_count(t, ".vgpr_count", 96);
     put_count(t, ".agpr_count", 32);
