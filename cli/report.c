@@ -45,17 +45,18 @@ void report_check(const check_report *c) {
     if (g->first[0]) printf("             first difference: %s\n", g->first);
 }
 
-/* Instructions by kind, told by their mnemonics. First match counts. */
+/* Instructions by kind, told by their mnemonics. The first match counts. */
 static const struct {
-    const char *prefix, *kind;
+    const char *prefix, *kind; /* NULL: padding after the end, not counted */
 } instruction_kinds[] = {
     {"v_mfma", "MFMA"},
     {"v_accvgpr", "AGPR moves"},
     {"v_", "VALU"},
+    {"s_code_end", NULL},
+    {"s_nop", "s_nop"},
     {"s_waitcnt", "waits"},
     {"s_barrier", "barriers"},
     {"s_load", "SMEM"},
-    {"s_buffer_load", "SMEM"},
     {"s_", "SALU"},
     {"ds_", "LDS"},
     {"buffer_", "VMEM"},
@@ -65,33 +66,48 @@ static const struct {
 };
 enum { KIND_ROWS = sizeof instruction_kinds / sizeof *instruction_kinds };
 
+/* kind_row: the row of the instruction on a line of disassembly, or KIND_ROWS. */
+static size_t kind_row(const char *line, const char *end) {
+    for (const char *word = line; word < end; word++) {
+        if (word != line && !strchr(" \t:", word[-1])) continue;
+        for (size_t row = 0; row < KIND_ROWS; row++)
+            if (!strncmp(word, instruction_kinds[row].prefix, strlen(instruction_kinds[row].prefix))) return row;
+    }
+    return KIND_ROWS;
+}
+
+static void print_counts(const unsigned counts[KIND_ROWS], unsigned dma) {
+    printf("counts       ");
+    for (size_t row = 0; row < KIND_ROWS; row++) {
+        const char *kind = instruction_kinds[row].kind;
+        if (!kind || (row && instruction_kinds[row - 1].kind && !strcmp(instruction_kinds[row - 1].kind, kind)))
+            continue;
+        unsigned sum = 0;
+        for (size_t k = row; k < KIND_ROWS && instruction_kinds[k].kind && !strcmp(instruction_kinds[k].kind, kind);
+             k++)
+            sum += counts[k];
+        printf("%s %u, ", kind, sum);
+    }
+    printf("LDS DMA %u\n", dma);
+}
+
 cdnagen_status report_stats(cdnagen_kernel *kernel, const cdnagen_kernel_info *info) {
     const char *isa;
     TRY(cdnagen_get_kernel_text(kernel, CDNAGEN_TEXT_ISA, &isa));
-    unsigned counts[KIND_ROWS] = {0}, dma = 0;
-    for (const char *line = isa; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+    unsigned counts[KIND_ROWS + 1] = {0}, dma = 0;
+    for (const char *line = isa; *line;) {
         const char *end = line + strcspn(line, "\n");
-        for (const char *word = line; word < end; word++) {
-            if (word != line && !strchr(" \t:", word[-1])) continue;
-            int row = 0;
-            while (row < KIND_ROWS &&
-                   strncmp(word, instruction_kinds[row].prefix, strlen(instruction_kinds[row].prefix)))
-                row++;
-            if (row == KIND_ROWS) continue;
-            counts[row]++;
-            dma += !strncmp(word, "buffer_load", 11) && end - line > 4 && !strncmp(end - 4, " lds", 4);
-            break;
-        }
+        counts[kind_row(line, end)]++;
+        dma += end - line > 4 && !strncmp(end - 4, " lds", 4);
+        line = end + (*end == '\n');
     }
-    printf("symbol       %s\nkey          %s\nkey of       %s\ncounts       ", info->symbol, info->key, info->key_text);
-    for (int row = 0; row < KIND_ROWS; row++) {
-        const char *kind = instruction_kinds[row].kind;
-        if (row && !strcmp(instruction_kinds[row - 1].kind, kind)) continue;
-        unsigned sum = 0;
-        for (int k = row; k < KIND_ROWS && !strcmp(instruction_kinds[k].kind, kind); k++) sum += counts[k];
-        printf("%s%s %u", row ? ", " : "", kind, sum);
+    printf("symbol       %s\nkey          %s\n", info->symbol, info->key);
+    for (const char *line = info->key_text; *line;) {
+        const int length = (int)strcspn(line, "\n");
+        printf("  of         %.*s\n", length, line);
+        line += length + (line[length] == '\n');
     }
-    printf("; LDS DMA %u\n", dma);
+    print_counts(counts, dma);
     return CDNAGEN_OK;
 }
 

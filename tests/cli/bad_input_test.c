@@ -164,6 +164,8 @@ static void test_bad_caches(void **state) {
         outcome o = command_run(bad_caches[i].environment, "gen -o good.co " GOOD_TAG " heads=64 dim=128");
         if (o.code) fail_msg("%s: exit code %d: %s", bad_caches[i].name, o.code, o.err);
         command_shell("test -s good.co && rm good.co");
+        const char *warning = strstr(o.err, "cdnagen:");
+        if (warning && strstr(warning + 1, "cdnagen:")) fail_msg("%s: told twice: %s", bad_caches[i].name, o.err);
         command_free(&o);
     }
 }

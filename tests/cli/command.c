@@ -61,8 +61,8 @@ char *command_read(const char *path) {
 outcome command_run(const char *environment, const char *words) {
     char line[4096];
     snprintf(line, sizeof line,
-             "cd %s && env -u CDNAGEN_DEVICE -u CDNAGEN_TARGET -u CDNAGEN_SIM -u CDNAGEN_CACHE -u CDNAGEN_CACHE_ONLY "
-             "CDNAGEN_CACHE_DIR=%s/cache %s %s %s >out 2>err",
+             "cd %s && unset CDNAGEN_DEVICE CDNAGEN_TARGET CDNAGEN_SIM CDNAGEN_CACHE CDNAGEN_CACHE_ONLY && "
+             "CDNAGEN_CACHE_DIR=%s/cache env %s %s %s >out 2>err",
              folder, folder, environment, CDNAGEN_COMMAND, words);
     outcome o = {.code = shell(line)};
     o.out = command_read("out");

@@ -138,7 +138,7 @@ static void test_dump_on_a_hit(void **state) {
 static void test_stats(void **state) {
     (void)state;
     outcome o = good("gen --stats " TAG " heads=64 dim=128");
-    says(o.out, "key of ");
+    says(o.out, "of         tag mfma32x32x64");
     says(o.out, "bkv64_r1_w1_lds2_swp_rs_hfma");
     assert_null(strstr(o.out, "MFMA 0"));
     assert_null(strstr(o.out, "LDS DMA 0"));
