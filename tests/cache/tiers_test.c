@@ -80,6 +80,26 @@ static void many_keys_stay_apart(void **state) {
     cache_close(c);
 }
 
+static void keys_of_one_hash_stay_apart(void **state) {
+    (void)state;
+    static const char *const key_texts[] = {"ab", "abc", "a", "", "abd"};
+    enum { COUNT = sizeof key_texts / sizeof *key_texts };
+    memory_tier m = {0};
+    assert_null(memory_find(&m, 5, "ab", 2));
+    for (int i = 0; i < COUNT; i++) {
+        cache_blob *b = blob_make(key_texts[i], &key_texts[i], sizeof key_texts[i]);
+        memory_keep(&m, 5, b);
+        cache_blob_release(b);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        const cache_blob *b = memory_find(&m, 5, key_texts[i], strlen(key_texts[i]));
+        assert_non_null(b);
+        assert_memory_equal(cache_blob_data(b), &key_texts[i], sizeof key_texts[i]);
+        assert_null(memory_find(&m, 6, key_texts[i], strlen(key_texts[i])));
+    }
+    memory_free(&m);
+}
+
 static void a_blob_outlives_the_cache(void **state) {
     (void)state;
     cache *c = scratch_open(NULL, NULL);
@@ -127,7 +147,9 @@ static void off_means_neither_tier(void **state) {
     char *dir = scratch_dir();
     cache *c = NULL;
     assert_int_equal(cache_open(&(cache_options){.dir = dir, .off = 1}, &c), CDNAGEN_OK);
+    const long live = mem_live();
     put(c, TEXT, "data");
+    assert_int_equal(mem_live(), live);
     expect(c, TEXT, NULL, CDNAGEN_TIER_NONE);
     assert_null(cache_lock(c, TEXT));
     cache_unlock(NULL);
@@ -173,6 +195,16 @@ static void a_relative_directory_survives_chdir(void **state) {
     scratch_remove(dir);
 }
 
+typedef struct bad_files {
+    int count;
+    char last[4096];
+} bad_files;
+static void note_bad(void *user, const char *path, const char *problem) {
+    bad_files *bad = user;
+    bad->count++;
+    snprintf(bad->last, sizeof bad->last, "%s %s", path, problem);
+}
+
 /* Each puts something else in the place of a sound entry. */
 static void spoil_zero_length(const char *path) { scratch_write(path, "", 0); }
 static void spoil_truncate(const char *path) { assert_int_equal(truncate(path, 60), 0); }
@@ -213,18 +245,18 @@ static void whatever_is_in_its_place_an_entry_is_a_miss_and_is_replaced(void **s
     static const struct {
         const char *name;
         void (*spoil)(const char *path);
-        int infos; /* an absent file is no news */
+        const char *problem; /* as verify names it; NULL: an absent file is no news */
     } rows[] = {
-        {"zero length", spoil_zero_length, 1},
-        {"truncated", spoil_truncate, 1},
-        {"bit flipped", spoil_flip, 1},
-        {"text", spoil_text, 1},
-        {"foreign", spoil_foreign, 1},
-        {"symlink", spoil_symlink, 1},
-        {"dangling symlink", spoil_dangling, 1},
-        {"fifo", spoil_fifo, 1},
-        {"huge", spoil_huge, 1},
-        {"gone", spoil_gone, 0},
+        {"zero length", spoil_zero_length, "is damaged"},
+        {"truncated", spoil_truncate, "is damaged"},
+        {"bit flipped", spoil_flip, "is damaged"},
+        {"text", spoil_text, "is damaged"},
+        {"foreign", spoil_foreign, "belongs to another key"},
+        {"symlink", spoil_symlink, "is not a regular file"},
+        {"dangling symlink", spoil_dangling, "is not a regular file"},
+        {"fifo", spoil_fifo, "is not a regular file"},
+        {"huge", spoil_huge, "is larger than any entry"},
+        {"gone", spoil_gone, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *dir = scratch_dir();
@@ -234,7 +266,15 @@ static void whatever_is_in_its_place_an_entry_is_a_miss_and_is_replaced(void **s
         rows[i].spoil(scratch_entry(dir, TEXT));
         cache *reader = scratch_open(dir, &book);
         expect(reader, TEXT, NULL, CDNAGEN_TIER_NONE);
-        if (book.infos != rows[i].infos || book.warnings) fail_msg("%s: %d lines", rows[i].name, book.infos);
+        if (book.infos != (rows[i].problem != NULL) || book.warnings)
+            fail_msg("%s: %d lines", rows[i].name, book.infos);
+        bad_files bad = {0};
+        cache_census census;
+        assert_int_equal(cache_walk(dir, 1, note_bad, &bad, &census), CDNAGEN_OK);
+        assert_int_equal(bad.count, rows[i].problem != NULL);
+        assert_int_equal(census.damaged + census.foreign, bad.count);
+        if (rows[i].problem)
+            assert_string_equal(bad.last, scratch_path("%s %s", scratch_entry(dir, TEXT), rows[i].problem));
         put(reader, TEXT, "again");
         expect_fresh(dir, TEXT, "again");
         assert_int_equal(book.warnings, 0);
@@ -315,16 +355,6 @@ static void old_orphans_are_swept_by_a_put_and_young_ones_stay(void **state) {
     assert_false(scratch_exists(old_lock));
     cache_close(c);
     scratch_remove(dir);
-}
-
-typedef struct bad_files {
-    int count;
-    char last[4096];
-} bad_files;
-static void note_bad(void *user, const char *path, const char *problem) {
-    bad_files *bad = user;
-    bad->count++;
-    snprintf(bad->last, sizeof bad->last, "%s %s", path, problem);
 }
 
 static void walk_counts_and_verify_names_what_is_bad(void **state) {
@@ -503,6 +533,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_only_round_trip),
         cmocka_unit_test(many_keys_stay_apart),
+        cmocka_unit_test(keys_of_one_hash_stay_apart),
         cmocka_unit_test(a_blob_outlives_the_cache),
         cmocka_unit_test(disk_then_memory_and_between_two_caches),
         cmocka_unit_test(opening_and_missing_touch_nothing),
