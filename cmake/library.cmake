@@ -25,7 +25,7 @@ add_custom_command(
   COMMAND ${CMAKE_AR} rcs ${CDNAGEN_ARCHIVE} cdnagen.o
   DEPENDS ${CDNAGEN_OBJECTS} cdnagen_llvm_stubs COMMAND_EXPAND_LISTS VERBATIM)
 add_custom_target(cdnagen_archive ALL DEPENDS ${CDNAGEN_ARCHIVE})
-add_custom_target(cdnagen DEPENDS cdnagen_command cdnagen_shared cdnagen_archive) # what gets installed
+add_custom_target(cdnagen_all DEPENDS cdnagen_command cdnagen_shared cdnagen_archive) # what gets installed
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
