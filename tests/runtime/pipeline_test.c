@@ -509,7 +509,7 @@ static void a_memory_hit_takes_microseconds(void **state) {
     }
     clock_gettime(CLOCK_MONOTONIC, &stop);
     const double us =
-        ((double)(stop.tv_sec - start.tv_sec) * 1e6 + (double)(stop.tv_nsec - start.tv_nsec) * 1e-3) / CALLS;
+        ((double)(stop.tv_sec - start.tv_sec) * 1e6 + (double)(stop.tv_nsec - start.tv_nsec) * 1e-3) / (double)CALLS;
     print_message("gen_kernel on a memory hit, with its free: %.3f us\n", us);
     assert_true(us < 20); /* the aim is 2; a loaded machine with sanitizers is slower */
     cdnagen_free_context(ctx);

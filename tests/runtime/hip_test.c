@@ -430,7 +430,7 @@ static void our_side_of_a_launch_takes_microseconds(void **state) {
     for (int i = 0; i < LAUNCHES; i++) cdnagen_launch_mqa_logits(kernel, &args, NULL);
     clock_gettime(CLOCK_MONOTONIC, &stop);
     const double us =
-        ((double)(stop.tv_sec - start.tv_sec) * 1e6 + (double)(stop.tv_nsec - start.tv_nsec) * 1e-3) / LAUNCHES;
+        ((double)(stop.tv_sec - start.tv_sec) * 1e6 + (double)(stop.tv_nsec - start.tv_nsec) * 1e-3) / (double)LAUNCHES;
     print_message("a launch, our side and the fake HIP: %.3f us\n", us);
     assert_true(us < 20); /* the aim is 2; a loaded machine with sanitizers is slower */
     assert_int_equal(hip->launches, LAUNCHES);
