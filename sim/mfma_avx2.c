@@ -6,6 +6,7 @@
 #define VECTOR_NAME "avx2"
 #define VECTOR_BYTES 32
 #define TILE 8
+#define SPLAT(x) _mm256_set1_ps(x)
 #define FUSED 1
 #define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 #include "sim/mfma_kernel.h"

@@ -6,6 +6,7 @@
 #define VECTOR_NAME "avx512"
 #define VECTOR_BYTES 64
 #define TILE 16
+#define SPLAT(x) _mm512_set1_ps(x)
 #define FUSED 1
 #define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #include "sim/mfma_kernel.h"

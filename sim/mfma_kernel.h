@@ -3,6 +3,7 @@
  *   PATH          name of the sim_mfma_path
  *   VECTOR_BYTES  register width
  *   TILE          f32 vectors that stay in registers as sums
+ *   SPLAT(x)      x in every element
  *   FUSED, FMA(a, b, c)   whether products that are inexact in f32 are handled, and a * b + c
  * One row of D is N neighbouring lanes of one register, and one element of all rows of A (or columns of B) is M
  * neighbouring lanes too, so vectors run along lanes and every element keeps the plain path's order of sums.
@@ -44,18 +45,20 @@ INLINE void spread_as(const uint32_t *in, float *out, int rows, int k_count, con
     const uint32_t rebias_bits = (uint32_t)(127 + 127 - f->bias) << 23;
     float rebias;
     memcpy(&rebias, &rebias_bits, sizeof rebias);
-    for (int g = 0; g < groups; g++)
-        for (int x = 0; x < each; x++) {
-            const int bit = x * f->bits, at = bit % 32;
-            const uint32_t *dwords = in + bit / 32 * 64 + g * rows;
-            const int k = (x / chunk * groups + g) * chunk + x % chunk;
-            for (int i = 0; i < rows; i += W) {
-                vu top = load_bits(dwords + i);
-                if (at + f->bits <= 32)
-                    top <<= 32 - f->bits - at;
-                else
-                    top = (top >> at | load_bits(dwords + 64 + i) << (32 - at)) << (32 - f->bits);
-                store(out + k * rows + i, widen(top, shift, 0x80000000 | magnitude, exponent, rebias, special));
+    for (int first = 0; first < each; first += chunk)
+        for (int g = 0; g < groups; g++) {
+            float *to = out + (first * groups + g * chunk) * rows;
+            for (int x = first; x < first + chunk; x++, to += rows) {
+                const int bit = x * f->bits, at = bit % 32;
+                const uint32_t *dwords = in + bit / 32 * 64 + g * rows;
+                for (int i = 0; i < rows; i += W) {
+                    vu top = load_bits(dwords + i);
+                    if (at + f->bits <= 32)
+                        top <<= 32 - f->bits - at;
+                    else
+                        top = (top >> at | load_bits(dwords + 64 + i) << (32 - at)) << (32 - f->bits);
+                    store(to + i, widen(top, shift, 0x80000000 | magnitude, exponent, rebias, special));
+                }
             }
         }
 }
@@ -70,22 +73,23 @@ INLINE void spread(const uint32_t *in, float *out, int rows, int k_count, const 
     }
 }
 
-/* chains: sum[i][j] = fma chain of a[k][i] * b[k][j] over k, from sum[i][j]. */
-INLINE void chains(float *sum, const float *a, const float *b, int size, int k_count) {
-    enum { COLUMNS = 2, ROWS = TILE / COLUMNS };
+/* chains: sum[i][j] = fma chain of a[k][i] * b[k][j] over k, from sum[i][j] or from 0. */
+INLINE void chains(float *sum, int from_zero, const float *a, const float *b, int size, int k_count) {
+    enum { COLUMNS = 2 };
     const int wide = size >= COLUMNS * W ? COLUMNS : 1, tall = TILE / wide;
     for (int i = 0; i < size; i += tall)
         for (int j = 0; j < size; j += wide * W) {
             vf tile[TILE];
 #pragma GCC unroll 32
-            for (int t = 0; t < TILE; t++) tile[t] = load(sum + (i + t / wide) * size + j + t % wide * W);
+            for (int t = 0; t < TILE; t++)
+                tile[t] = from_zero ? (vf){} : load(sum + (i + t / wide) * size + j + t % wide * W);
             for (int k = 0; k < k_count; k++) {
                 const float *column = a + k * size + i, *row = b + k * size + j;
                 vf right[COLUMNS];
 #pragma GCC unroll 2
                 for (int v = 0; v < wide; v++) right[v] = load(row + v * W);
 #pragma GCC unroll 32
-                for (int t = 0; t < TILE; t++) tile[t] = FMA((vf){} + column[t / wide], right[t % wide], tile[t]);
+                for (int t = 0; t < TILE; t++) tile[t] = FMA(SPLAT(column[t / wide]), right[t % wide], tile[t]);
             }
 #pragma GCC unroll 32
             for (int t = 0; t < TILE; t++) store(sum + (i + t / wide) * size + j + t % wide * W, tile[t]);
@@ -115,10 +119,9 @@ INLINE void run_sized(const sim_mfma_call *q, int size) {
     spread(q->b, b, size, m->k, sim_small_float(sim_mfma_format_b(m, q->mod), q->chip), selected);
     for (int i = 0; i < size; i++)
         memcpy(sum + i * size, q->c + (i / (4 * bands) * 4 + i % 4) * 64 + i / 4 % bands * size, (size_t)size * 4);
-    if (!selected) chains(sum, a, b, size, m->k);
+    if (!selected) chains(sum, 0, a, b, size, m->k);
     for (int k = 0; selected && k < m->k; k += BLOCK_K) {
-        memset(part, 0, (size_t)(size * size) * sizeof *part);
-        chains(part, a + k * size, b + k * size, size, BLOCK_K);
+        chains(part, 1, a + k * size, b + k * size, size, BLOCK_K);
         if (m->scaled)
             add_scaled(q, sum, part, size, k / BLOCK_K);
         else

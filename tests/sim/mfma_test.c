@@ -343,12 +343,16 @@ static void random_numbers_agree_with_double_precision(void **state) {
 static void paths_agree(job *q) {
     static const sim_mfma_path *const paths[] = {&sim_mfma_baseline, &sim_mfma_avx2, &sim_mfma_avx512};
     static uint32_t plain[ACC_DWORDS];
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < 5; round++) {
         fill(q->a, OPERAND_DWORDS);
         fill(q->b, OPERAND_DWORDS);
         fill(q->in, ACC_DWORDS);
         if (round & 1) /* mostly finite: sums that are not all NaN */
             for (int i = 0; i < OPERAND_DWORDS; i++) q->a[i] &= 0xbbbbbbbb, q->b[i] &= 0xbbbbbbbb;
+        if (round == 4) { /* zeros of both signs */
+            for (int i = 0; i < OPERAND_DWORDS; i++) q->a[i] &= 0x80808080, q->b[i] &= 0x80808080;
+            for (int i = 0; i < ACC_DWORDS; i++) q->in[i] &= 0x80000000;
+        }
         if (round & 2) { /* any scale, 0 and 255 among them; else moderate ones */
             fill(q->scale_a, 64);
             fill(q->scale_b, 64);
