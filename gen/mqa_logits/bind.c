@@ -59,6 +59,16 @@ static cdnagen_status check_buffer(const char *name, cdnagen_buffer b, uint64_t 
     return CDNAGEN_OK;
 }
 
+static cdnagen_status check_length(const char *name, int64_t length, int64_t most) {
+    if (length < 0)
+        return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s %" PRId64 " is negative; it must be 0 to %" PRId64, name,
+                    length, most);
+    if (length > most)
+        return fail(CDNAGEN_LIMIT, "mqa_logits: %s %" PRId64 " is more than the %" PRId64 " that a kernel can address",
+                    name, length, most);
+    return CDNAGEN_OK;
+}
+
 /* check_contiguous: rows of an input that follow each other; 0 stands for that. */
 static cdnagen_status check_contiguous(const char *name, int64_t stride, int64_t columns) {
     if (stride == 0 || stride == columns) return CDNAGEN_OK;
@@ -100,9 +110,8 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
         return fail(CDNAGEN_BAD_ARGUMENT,
                     "mqa_logits: args.size is %zu; set it to sizeof(cdnagen_mqa_logits_args), %zu here", a->size,
                     sizeof *a);
-    if (a->seq < 0 || a->seq > INT32_MAX || a->seq_kv < 0 || a->seq_kv > INT32_MAX)
-        return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: seq %" PRId64 " and seq_kv %" PRId64 " must both be 0 to %d",
-                    a->seq, a->seq_kv, INT32_MAX);
+    TRY(check_length("seq", a->seq, INT32_MAX));
+    TRY(check_length("seq_kv", a->seq_kv, MQA_SEQ_KV_MAX));
     if (a->num_splits < 0 || a->num_splits > MQA_SPLITS_MAX)
         return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: num_splits %d must be 0 (decided here) to %d", a->num_splits,
                     MQA_SPLITS_MAX);

@@ -6,7 +6,7 @@
 #include "gen/mqa_logits/mqa_logits.h"
 #include "ir/ir.h"
 
-enum { MQA_ROWS_MAX = 8, MQA_WEIGHTS_MAX = 64 };
+enum { MQA_WEIGHTS_MAX = 64 };
 
 /* mqa_row: one query row of a wave: its window, its operands in registers, and where its logits go. */
 typedef struct mqa_row {

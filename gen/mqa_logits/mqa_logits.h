@@ -94,8 +94,10 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
 cdnagen_status mqa_shape_from_public(const void *public_shape, void *shape);
 
 enum {
-    MQA_SPLITS_MAX = 65535,  /* grid.y of a launch */
-    MQA_LOGITS_PADDING = 256 /* columns that a default row stride is rounded up to */
+    MQA_ROWS_MAX = 8,         /* query rows that a wave holds */
+    MQA_SEQ_KV_MAX = 1 << 29, /* byte offsets within a row of logits are 32 bits */
+    MQA_SPLITS_MAX = 65535,   /* grid.y of a launch */
+    MQA_LOGITS_PADDING = 256  /* columns that a default row stride is rounded up to */
 };
 
 /* mqa_split_count: parts that each window is cut into where neither the tag nor the caller says.

@@ -12,8 +12,8 @@ static const char *const window_words[] = {"causal", "cp", "misaligned", "empty"
 static const field tag_fields[] = {
     {"mfma", FIELD_TRIPLE, FIELD_KERNEL, PRINT_ALWAYS, 1, TAG(atom), 0, 0, 0, atom_words, NULL,
      "MFMA atom: heads x KV columns x head dimension"},
-    {"bkv", FIELD_NUMBER, FIELD_KERNEL, PRINT_ALWAYS, 1, TAG(bkv), 16, 1024, 0, NULL, NULL, "KV columns a tile"},
-    {"r", FIELD_NUMBER, FIELD_KERNEL, PRINT_ALWAYS, 0, TAG(rows), 1, 16, 1, NULL, NULL,
+    {"bkv", FIELD_NUMBER, FIELD_KERNEL, PRINT_ALWAYS, 1, TAG(bkv), 16, 256, 0, NULL, NULL, "KV columns a tile"},
+    {"r", FIELD_NUMBER, FIELD_KERNEL, PRINT_ALWAYS, 0, TAG(rows), 1, MQA_ROWS_MAX, 1, NULL, NULL,
      "query rows a workgroup; with lds, rows a wave"},
     {"w", FIELD_NUMBER, FIELD_KERNEL, PRINT_ALWAYS, 0, TAG(waves), 1, 16, 1, NULL, NULL, "waves a workgroup"},
     {"lds", FIELD_NUMBER, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, TAG(slots), 1, 16, 0, NULL, NULL,
@@ -41,7 +41,7 @@ static const field tag_fields[] = {
 #define SHAPE(member) offsetof(mqa_shape, member)
 static const field shape_fields[] = {
     {"seq", FIELD_NUMBER, FIELD_HOST, PRINT_NOT_DEFAULT, 0, SHAPE(seq), 0, INT32_MAX, -1, NULL, NULL, "query rows"},
-    {"seq_kv", FIELD_NUMBER, FIELD_HOST, PRINT_NOT_DEFAULT, 0, SHAPE(seq_kv), 0, INT32_MAX, -1, NULL, NULL,
+    {"seq_kv", FIELD_NUMBER, FIELD_HOST, PRINT_NOT_DEFAULT, 0, SHAPE(seq_kv), 0, MQA_SEQ_KV_MAX, -1, NULL, NULL,
      "key rows, which are the columns of the logits"},
     {"heads", FIELD_NUMBER, FIELD_KERNEL, PRINT_ALWAYS, 1, SHAPE(heads), 16, 128, 0, NULL, NULL, "query heads"},
     {"dim", FIELD_NUMBER, FIELD_KERNEL, PRINT_ALWAYS, 1, SHAPE(dim), 64, 512, 0, NULL, NULL, "head size, elements"},

@@ -74,16 +74,16 @@ static void every_legal_tag_round_trips(void **state) {
     (void)state;
     static const int64_t atom_values[] = {TRIPLE(16, 16, 32), TRIPLE(32, 32, 16), TRIPLE(16, 16, 128),
                                           TRIPLE(32, 32, 64)};
-    static const int64_t tiles[] = {16, 64, 1024}, ones[] = {1, 16}, slots[] = {0, 1, 16}, hints[] = {0, 8},
-                         splits[] = {0, MQA_SPLITS_MAX};
+    static const int64_t tiles[] = {16, 64, 256}, rows[] = {1, 8}, waves[] = {1, 16}, slots[] = {0, 1, 16},
+                         hints[] = {0, 8}, splits[] = {0, MQA_SPLITS_MAX};
     enum { CASES = 4 * 3 * 2 * 2 * 3 * 3 * 2 * 2 };
     for (int i = 0; i < CASES; i++) {
         int rest = i;
         mqa_variant v = {.prefetch = 2};
         v.atom = atom_values[rest % 4], rest /= 4;
         v.bkv = tiles[rest % 3], rest /= 3;
-        v.rows = ones[rest % 2], rest /= 2;
-        v.waves = ones[rest % 2], rest /= 2;
+        v.rows = rows[rest % 2], rest /= 2;
+        v.waves = waves[rest % 2], rest /= 2;
         v.slots = slots[rest % 3], rest /= 3;
         v.head_acc = rest % 3, rest /= 3;
         v.wpe = hints[rest % 2], rest /= 2;
@@ -109,12 +109,13 @@ static void bad_tags(void **state) {
         {"mfma32x32x64", {"bkv"}},
         {"mfma32x32x32_bkv64", {"character 5", "32x32x32", "16x16x32|32x32x16|16x16x128|32x32x64"}},
         {"mfma_r2_w4", {"character 5", "16x16x32|32x32x16|16x16x128|32x32x64"}},
-        {"mfma32x32x64_bkv8", {"character 17", "16..1024"}},
-        {"mfma32x32x64_bkv2048", {"character 17", "16..1024"}},
-        {"mfma32x32x64_bkv", {"bkv", "16..1024"}},
+        {"mfma32x32x64_bkv8", {"character 17", "16..256"}},
+        {"mfma32x32x64_bkv512", {"character 17", "16..256"}},
+        {"mfma32x32x64_bkv", {"bkv", "16..256"}},
         {"mfma32x32x64_bkv064", {"leading zeros"}},
         {"mfma32x32x64_bkv64x", {"'x'"}},
-        {"mfma32x32x64_bkv64_r0", {"1..16"}},
+        {"mfma32x32x64_bkv64_r0", {"1..8"}},
+        {"mfma32x32x64_bkv64_r9", {"1..8"}},
         {"mfma32x32x64_bkv64_w17", {"1..16"}},
         {"mfma32x32x64_bkv64_w2_r1", {"'r1'", "order"}},
         {"mfma32x32x64_bkv64_r1_r2", {"'r2'", "again"}},
@@ -181,6 +182,7 @@ static void bad_shapes(void **state) {
         {"heads=64 dim=128 clean=2", {"0..1"}},
         {"heads=64 dim=128 seq=2147483648", {"0..2147483647"}},
         {"heads=64 dim=128 seq=-1", {"0..2147483647"}},
+        {"heads=64 dim=128 seq_kv=536870913", {"0..536870912"}},
         {"heads=64 dim=128 window=square", {"causal|cp|misaligned|empty|past_end|batch_causal"}},
         {"heads=64 dim=128 q_fp8=e5m2", {"native|e4m3fn|e4m3fnuz"}},
         {"heads=64 heads=64 dim=128", {"again"}},
