@@ -1,2 +1,2 @@
-cdnagen_test(sim_mfma_test SOURCES mfma_test.c LINKS cdnagen_sim cdnagen_core)
-target_compile_definitions(sim_mfma_test PRIVATE MFMA_LAYOUTS="${CMAKE_CURRENT_LIST_DIR}/data/mfma_layouts.txt")
+cdnagen_test(sim_mfma SOURCES mfma_test.c LINKS cdnagen_sim cdnagen_core)
+target_compile_definitions(sim_mfma PRIVATE MFMA_LAYOUTS="${CMAKE_CURRENT_LIST_DIR}/data/mfma_layouts.txt")

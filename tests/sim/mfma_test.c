@@ -605,6 +605,23 @@ static void denormals_are_kept_but_for_f32_inputs_when_mode_flushes(void **state
     assert_int_equal(get_d(&q, 0, 0, 1), 5);
 }
 
+/* Products of -0 on a C of -0: ordinary chains start from C and stay -0, those of a block start from +0. */
+static void chains_start_from_c_and_block_chains_from_plus_zero(void **state) {
+    (void)state;
+    static job q;
+    static const char *const names[] = {"v_mfma_f32_16x16x32_fp8_fp8", "v_mfma_f32_16x16x128_f8f6f4"};
+    for (int n = 0; n < 2; n++) {
+        prepare(&q, sim_mfma_find(names[n]), chip_find("gfx950", 6), (sim_mfma_modifiers){0});
+        memset(q.a, 0x80, sizeof q.a);
+        for (int i = 0; i < ACC_DWORDS; i++) q.in[i] = 0x80000000;
+        run(&q);
+        assert_int_equal(get_d(&q, 0, 7, 9), n ? 0 : 0x80000000);
+        const sim_mfma_call call = {q.m, q.c, &q.mod, q.a, q.b, q.in, q.out};
+        sim_mfma_plain(&call);
+        assert_int_equal(get_d(&q, 0, 7, 9), n ? 0 : 0x80000000);
+    }
+}
+
 static void what_is_not_settled_is_refused(void **state) {
     (void)state;
     static const struct {
@@ -644,6 +661,7 @@ int main(void) {
         cmocka_unit_test(f64_blgp_bits_negate_a_b_and_c),
         cmocka_unit_test(i8_is_signed_and_i32_wraps),
         cmocka_unit_test(denormals_are_kept_but_for_f32_inputs_when_mode_flushes),
+        cmocka_unit_test(chains_start_from_c_and_block_chains_from_plus_zero),
         cmocka_unit_test(what_is_not_settled_is_refused),
     };
     return cmocka_run_group_tests_name("mfma", tests, read_layouts, NULL);
