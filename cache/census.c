@@ -34,7 +34,7 @@ static void verify_entry(census *s, int folder, const char *name) {
     if (b) {
         char key[CACHE_KEY_CHARS + 1];
         key_of_bytes(b->key_text, b->key_text_bytes, key);
-        if (strcmp(key, name)) {
+        if (strcmp(key, name) != 0) {
             s->count.foreign++;
             report_bad(s, name, "belongs to another key");
         }

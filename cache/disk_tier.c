@@ -71,7 +71,7 @@ cache_blob *disk_get(cache *c, const char *key, const char *key_text) {
     const char *problem;
     cache_blob *b = entry_read(folder, key, &problem);
     close(folder);
-    if (b && (b->key_text_bytes != strlen(key_text) || memcmp(b->key_text, key_text, b->key_text_bytes))) {
+    if (b && (b->key_text_bytes != strlen(key_text) || memcmp(b->key_text, key_text, b->key_text_bytes) != 0)) {
         cache_blob_release(b);
         b = NULL;
         problem = "belongs to another key";

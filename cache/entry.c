@@ -33,7 +33,8 @@ int cache_entry_parse(const void *file, size_t file_bytes, const char **key_text
     entry_header header;
     if (file_bytes < sizeof header + CHECKSUM_BYTES) return 0;
     memcpy(&header, file, sizeof header);
-    if (memcmp(header.magic, entry_start.magic, sizeof header.magic) || header.version != entry_start.version) return 0;
+    if (memcmp(header.magic, entry_start.magic, sizeof header.magic) != 0 || header.version != entry_start.version)
+        return 0;
     /* Each length is compared with what is left, so that no sum of lengths from the file can wrap round. */
     const size_t body_bytes = file_bytes - CHECKSUM_BYTES;
     if (header.key_text_bytes > body_bytes - sizeof header) return 0;
@@ -41,7 +42,7 @@ int cache_entry_parse(const void *file, size_t file_bytes, const char **key_text
     if (offset > body_bytes || header.data_bytes != body_bytes - offset) return 0;
     uint8_t sum[CHECKSUM_BYTES];
     checksum(file, body_bytes, sum);
-    if (memcmp(sum, (const char *)file + body_bytes, sizeof sum)) return 0;
+    if (memcmp(sum, (const char *)file + body_bytes, sizeof sum) != 0) return 0;
     *key_text = (const char *)file + sizeof header;
     *key_text_bytes = (size_t)header.key_text_bytes;
     *data = (const char *)file + offset;

@@ -17,7 +17,7 @@ static int hex_run(const char *s) { return (int)strspn(s, "0123456789abcdef"); }
 
 file_kind folder_file_kind(const char *hex, const char *name) {
     if (!strncmp(name, "tmp.", 4)) return hex_run(name + 4) == 16 && !name[20] ? FILE_TEMPORARY : FILE_OTHER;
-    if (hex_run(name) != CACHE_KEY_CHARS || strncmp(name, hex, 2)) return FILE_OTHER;
+    if (hex_run(name) != CACHE_KEY_CHARS || strncmp(name, hex, 2) != 0) return FILE_OTHER;
     if (!name[CACHE_KEY_CHARS]) return FILE_ENTRY;
     return strcmp(name + CACHE_KEY_CHARS, ".lock") ? FILE_OTHER : FILE_LOCK;
 }

@@ -43,7 +43,7 @@ char *cache_default_dir(const char **why) {
         *why = "HOME is not set";
     } else if (*home != '/') {
         *why = "HOME is not an absolute path";
-    } else if (!home[strspn(home, "/")]) {
+    } else if (strspn(home, "/") == strlen(home)) {
         *why = "HOME is /";
     } else {
         return join(home, "/.cache/cdnagen", why, "HOME");

@@ -74,7 +74,7 @@ static void ask(race *r, int k) {
         }
         cache_unlock(lock);
     }
-    if (!b || cache_blob_size(b) != sizeof data || memcmp(cache_blob_data(b), data, sizeof data))
+    if (!b || cache_blob_size(b) != sizeof data || memcmp(cache_blob_data(b), data, sizeof data) != 0)
         atomic_fetch_add(&r->board->wrong, 1);
     cache_blob_release(b);
 }
