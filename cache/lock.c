@@ -78,12 +78,14 @@ static void read_holder(int fd, char out[HOLDER_BYTES]) {
     if (!*out) snprintf(out, HOLDER_BYTES, "an unnamed process");
 }
 
+/* All of HOLDER_BYTES at once: it covers a longer line that a killed holder left, without a truncation, after which ext4
+ * would write the file out when it is closed. */
 static void write_holder(int fd) {
-    char host[HOLDER_BYTES / 2] = "", line[HOLDER_BYTES];
+    char host[HOLDER_BYTES / 2] = "", line[HOLDER_BYTES] = "";
     gethostname(host, sizeof host - 1);
-    const int n = snprintf(line, sizeof line, "pid %ld on host %s\n", (long)getpid(), host);
+    snprintf(line, sizeof line, "pid %ld on host %s\n", (long)getpid(), host);
     /* Only a log line is poorer where this fails, on a full disk. */
-    if (ftruncate(fd, 0) || pwrite(fd, line, (size_t)n, 0) < 0) return;
+    if (pwrite(fd, line, sizeof line, 0) < 0) return;
 }
 
 /* file_lock: the descriptor that holds the lock of the key, or -1. Polls, since flock has no time limit and a library
