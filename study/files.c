@@ -10,8 +10,12 @@ cdnagen_status read_text_file(const char *path, text *out) {
     FILE *f = fopen(path, "rb");
     if (!f) return fail(CDNAGEN_IO, "cannot read %s: %s", path, strerror(errno));
     char piece[4096];
-    for (size_t n; (n = fread(piece, 1, sizeof piece, f)) > 0;) text_add_bytes(out, piece, n);
-    const int error = ferror(f) ? errno : 0;
+    int error = 0;
+    for (size_t n = sizeof piece; n == sizeof piece;) {
+        n = fread(piece, 1, sizeof piece, f);
+        text_add_bytes(out, piece, n);
+        if (ferror(f)) error = errno;
+    }
     fclose(f);
     if (error) return fail(CDNAGEN_IO, "cannot read %s: %s", path, strerror(error));
     return out->failed ? fail_no_memory() : CDNAGEN_OK;
