@@ -96,6 +96,7 @@ static void write_object(text *t, const plan *p) {
     h.e_flags = (fake.wrong_mach ? fake.wrong_mach : p->target.chip->elf_mach) |
                 (p->target.xnack ? p->target.xnack > 0 ? 0x300u : 0x200u : 0x100u) |
                 (p->target.sramecc ? p->target.sramecc > 0 ? 0xc00u : 0x800u : 0x400u);
+    if (fake.wrong_features) h.e_flags = (h.e_flags & 0xff) | fake.wrong_features;
     h.e_phentsize = sizeof *segments;
     h.e_phnum = 2;
     h.e_phoff = sizeof h;

@@ -16,6 +16,7 @@ typedef struct fake_compile {
     int wrong_argument;          /* the second argument is 4 bytes too far */
     int more_arguments;          /* one argument more than the plan has */
     uint32_t wrong_mach;         /* nonzero: the chip in e_flags */
+    uint32_t wrong_features;     /* nonzero: the feature bits of e_flags */
     int small_workgroup;         /* max_flat_workgroup_size of 1 */
     uint32_t lds_bytes;          /* nonzero: LDS of the object */
     int abi_version;             /* nonzero: EI_ABIVERSION */

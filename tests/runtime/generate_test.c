@@ -87,6 +87,26 @@ static void resources_and_texts_of_the_standard_variant(void **state) {
     cdnagen_free_context(ctx);
 }
 
+static void features_of_the_target_reach_the_object(void **state) {
+    (void)state;
+    static const char *const targets[] = {"gfx950", "gfx950:xnack-", "gfx950:xnack+", "gfx950:sramecc+:xnack-",
+                                          "gfx950:sramecc-"};
+    enum { COUNT = sizeof targets / sizeof *targets };
+    uint32_t flags[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        const cdnagen_options options = {.size = sizeof options, .target = targets[i], .device = "none", .no_cache = 1};
+        cdnagen *ctx = NULL;
+        assert_int_equal(cdnagen_create_context(&options, &ctx), CDNAGEN_OK);
+        cdnagen_kernel *kernel = gen(ctx, standard, "heads=64 dim=128");
+        const cdnagen_kernel_info k = info_of(kernel);
+        assert_string_equal(k.target, targets[i]);
+        memcpy(&flags[i], (const char *)k.object + 48, sizeof flags[i]); /* e_flags */
+        for (size_t j = 0; j < i; j++) assert_int_not_equal(flags[i], flags[j]);
+        cdnagen_free_kernel(kernel);
+        cdnagen_free_context(ctx);
+    }
+}
+
 static void the_same_bytes_each_time(void **state) {
     (void)state;
     cdnagen *contexts[2] = {context("", 1), context("", 1)};
@@ -197,6 +217,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(first_kernel_of_a_process, clean),
         cmocka_unit_test_setup(resources_and_texts_of_the_standard_variant, clean),
+        cmocka_unit_test_setup(features_of_the_target_reach_the_object, clean),
         cmocka_unit_test_setup(the_same_bytes_each_time, clean),
         cmocka_unit_test_setup(a_disk_hit_gives_the_same_bytes_and_both_texts, clean),
         cmocka_unit_test_setup(auto_gives_a_kernel_that_does_not_spill, clean),

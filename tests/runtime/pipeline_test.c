@@ -164,7 +164,7 @@ static void errors_of_tag_and_shape_come_through(void **state) {
         {"mqa_logits:mfma32x32x64_bkv64_lds2_zap", shape_words, CDNAGEN_BAD_TAG},
         {"mqa_logits:mfma32x32x64_bkv64_lds2", "heads=64", CDNAGEN_BAD_SHAPE},
         {"mqa_logits:mfma32x32x64_bkv64_lds2", "heads=64 dim=128 legs=4", CDNAGEN_BAD_SHAPE},
-        {"mqa_logits:mfma32x32x64_bkv512_lds16", "heads=64 dim=512", CDNAGEN_LIMIT},
+        {"mqa_logits:mfma32x32x64_bkv64_lds8", "heads=64 dim=512", CDNAGEN_LIMIT},
     };
     cdnagen *ctx = context("", 0, CDNAGEN_SPILLS_ALLOW);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -369,6 +369,8 @@ static void objects_that_are_not_what_was_planned_are_refused(void **state) {
         {{.wrong_argument = 1}, "the plan says"},
         {{.more_arguments = 1}, "after the plan's last one"},
         {{.wrong_mach = 0x4c}, "is for gfx942"},
+        {{.wrong_features = 0x600}, "do not have the features of target gfx950"}, /* xnack off */
+        {{.wrong_features = 0xd00}, "do not have the features of target gfx950"}, /* sramecc on */
         {{.abi_version = 4}, "ABI version is 4"},
         {{.lds_bytes = 163841}, "163841"},
         {{.small_workgroup = 1}, "1 work items"},
@@ -379,6 +381,7 @@ static void objects_that_are_not_what_was_planned_are_refused(void **state) {
         fake.wrong_argument = rows[i].told.wrong_argument;
         fake.more_arguments = rows[i].told.more_arguments;
         fake.wrong_mach = rows[i].told.wrong_mach;
+        fake.wrong_features = rows[i].told.wrong_features;
         fake.abi_version = rows[i].told.abi_version;
         fake.lds_bytes = rows[i].told.lds_bytes;
         fake.small_workgroup = rows[i].told.small_workgroup;
