@@ -7,9 +7,9 @@
 
 enum { KERNARG_LAYOUT_VERSION = 1, KERNARG_BYTES = 100 };
 
-/* What a tag without wpe gets. The upper bound steers the scheduler towards loops without full waits; the lower one
- * leaves a wave the whole register file, which heads=128 needs. source: docs/llvm.md, "waves_per_eu" */
-static const char default_waves_per_eu[] = "1,2";
+/* What a tag without wpe gets: a wave may take the whole register file, and as many waves run as fit. A lower upper
+ * bound changes no instruction of these kernels and only pads their registers. source: README.md of this folder */
+static const char default_waves_per_eu[] = "1,8";
 
 static const kernarg layout[MQA_KERNARG_COUNT] = {
     [MQA_Q] = {"q", KERNARG_POINTER, 0},

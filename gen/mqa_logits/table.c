@@ -33,7 +33,7 @@ static const field tag_fields[] = {
     {"h", FIELD_WORD, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, TAG(head_acc), 0, 0, 0, head_acc_words, NULL,
      "head sum in one fma chain or two packed ones; left out: multiply and add in any order"},
     {"wpe", FIELD_NUMBER, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, TAG(wpe), 1, 8, 0, NULL, NULL,
-     "waves per execution unit (SIMD) asked of the compiler; left out: 1 to 2"},
+     "waves per execution unit (SIMD) asked of the compiler, neither more nor fewer; left out: 1 to 8"},
     {"ns", FIELD_NUMBER, FIELD_HOST, PRINT_NOT_DEFAULT, 0, TAG(splits), 1, MQA_SPLITS_MAX, 0, NULL, NULL,
      "parts that each window is cut into; left out: decided at launch"},
 };

@@ -42,7 +42,7 @@ static void waves_per_eu(void **state) {
     static const struct {
         const char *tag, *words;
         uint32_t asked;
-    } rows[] = {{"mqa_logits:mfma32x32x64_bkv64_lds2", "1,2", 0},
+    } rows[] = {{"mqa_logits:mfma32x32x64_bkv64_lds2", "1,8", 0},
                 {"mqa_logits:mfma32x32x64_bkv64_lds2_wpe1", "1,1", 1},
                 {"mqa_logits:mfma32x32x64_bkv64_lds2_wpe3", "3,3", 3}};
     for (size_t i = 0; i < COUNT(rows); i++) {
