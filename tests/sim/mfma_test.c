@@ -31,7 +31,7 @@ typedef struct layout {
 static layout layouts[LAYOUTS_MAX];
 static int layout_count;
 
-static void parse_coordinates(layout *l, char *text) {
+static int parse_coordinates(layout *l, char *text) {
     coordinate *to = NULL;
     char *rest = NULL;
     for (char *word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
@@ -44,29 +44,35 @@ static void parse_coordinates(layout *l, char *text) {
         else if (strcmp(word, "j") == 0)
             to = l->operand == 'D' ? &l->inner : &l->outer;
         else {
-            assert_non_null(to);
-            assert_true(to->count < 8);
-            assert_int_equal(sscanf(word, "%d:%d", &to->lane[to->count], &to->bit[to->count]), 2);
-            to->count++;
+            if (!to || to->count < 0 || to->count >= 8) return -1;
+            char *colon = NULL;
+            to->lane[to->count] = (int)strtol(word, &colon, 10);
+            if (*colon != ':') return -1;
+            to->bit[to->count++] = (int)strtol(colon + 1, NULL, 10);
         }
     }
+    return 0;
 }
 
 static int read_layouts(void **state) {
     (void)state;
     FILE *f = fopen(MFMA_LAYOUTS, "r");
     if (!f) return -1;
-    for (char line[512], origin[16]; fgets(line, sizeof line, f);) {
+    int bad = 0;
+    for (char line[512], origin[16]; !bad && fgets(line, sizeof line, f);) {
         if (line[0] == '#') continue;
-        assert_true(layout_count < LAYOUTS_MAX);
+        if (layout_count >= LAYOUTS_MAX) {
+            bad = 1;
+            break;
+        }
         layout *l = &layouts[layout_count++];
         int used = 0;
-        assert_int_equal(sscanf(line, "%47s %c %15s %n", l->name, &l->operand, origin, &used), 3);
-        l->derived = strcmp(origin, "derived") == 0;
-        parse_coordinates(l, line + used);
+        bad = sscanf(line, "%47s %c %15s %n", l->name, &l->operand, origin, &used) != 3 ||
+              parse_coordinates(l, line + used) != 0;
+        l->derived = !bad && strcmp(origin, "derived") == 0;
     }
     fclose(f);
-    return 0;
+    return bad ? -1 : 0;
 }
 
 static sim_place place_of(const layout *l, int block, int outer, int inner) {
