@@ -19,6 +19,14 @@ static int log2_floor(int64_t x) {
 static int larger(int a, int b) { return a > b ? a : b; }
 static int smaller(int a, int b) { return a < b ? a : b; }
 
+/* dma_sources: after how many DMAs both the swizzle and the place in a row come round again. */
+static int dma_sources(const mqa_variant *v, const mqa_shape *s, const mqa_geometry *g) {
+    const int dma_bytes = DMA_WAVE_BYTES * (int)v->waves;
+    int count = 1;
+    while (count < g->kv_dmas && (count * dma_bytes % g->swizzle_period || count * dma_bytes % (int)s->dim)) count++;
+    return count;
+}
+
 mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chip *c) {
     mqa_geometry g = {.m = TRIPLE_M(v->atom), .n = TRIPLE_N(v->atom), .k = TRIPLE_K(v->atom)};
     g.m_tiles = (int)s->heads / g.m;
@@ -39,6 +47,7 @@ mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chi
     g.swizzle_shift = larger(log2_floor(c->lds_read_banks * 4), log2_floor(s->dim)) - 5;
     g.swizzle_bits = smaller(log2_floor(s->dim / 32), g.swizzle_shift);
     g.swizzle_period = 1 << (5 + g.swizzle_bits + g.swizzle_shift);
+    g.dma_sources = dma_sources(v, s, &g);
     return g;
 }
 

@@ -49,6 +49,7 @@ typedef struct mqa_geometry {
     int slot_bytes;                  /* plus staged scales */
     int lds_bytes;                   /* slots * slot_bytes */
     int kv_dmas, scale_dmas;         /* LDS DMA instructions a wave issues a tile */
+    int dma_sources;                 /* of kv_dmas, those with a source address that is not another's plus whole rows */
     int scale_loads;                 /* scales a lane loads a tile: one a group (rs) or n-tile; 0 if staged */
     int group;                       /* rs: n-tiles reduced together, 64/n */
     int swizzle_bits, swizzle_shift; /* phys = p ^ (((p >> (5+shift)) & ((1<<bits)-1)) << 5) */

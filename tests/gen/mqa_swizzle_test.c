@@ -57,6 +57,30 @@ static void follows_the_head_size(void **state) {
     }
 }
 
+/* DMA i takes the source address of DMA i % dma_sources and i / dma_sources times as many whole rows further on; what
+ * lands at slot byte p must be the tile's byte swizzle(p). */
+static void every_dma_finds_its_source(void **state) {
+    (void)state;
+    enum { STRIDE = 1000 }; /* of a row in memory */
+    for (int dim = 64; dim <= 512; dim += 64)
+        for (int waves = 1; waves <= 16; waves++)
+            for (int bkv = 32; bkv <= 256; bkv += 32) {
+                char tag[80];
+                snprintf(tag, sizeof tag, "mfma32x32x64_bkv%d_w%d_lds1_pd1", bkv, waves);
+                const mqa_geometry g = geometry_of(tag, dim);
+                const int dma_bytes = 1024 * waves, count = g.dma_sources, rows = count * dma_bytes / dim;
+                if (g.slot_kv_bytes % dma_bytes) continue;
+                assert_true(count <= g.kv_dmas && (count == g.kv_dmas || count * dma_bytes % dim == 0));
+                for (int i = 0; i < g.kv_dmas; i++)
+                    for (int at = 0; at < dma_bytes; at += 16) {
+                        const int first = (int)mqa_swizzle(&g, (uint32_t)(i % count * dma_bytes + at)),
+                                  own = (int)mqa_swizzle(&g, (uint32_t)(i * dma_bytes + at));
+                        const int source = first / dim * STRIDE + first % dim + i / count * rows * STRIDE;
+                        assert_int_equal(source, own / dim * STRIDE + own % dim);
+                    }
+            }
+}
+
 /* phase_cycles: accesses of the busiest bank when the 16 lanes read 16 bytes each. */
 static int phase_cycles(const mqa_geometry *g, int dim, int phase, int k_step, int half, int swizzled) {
     const chip *const c = target_of("gfx950").chip;
@@ -112,6 +136,7 @@ int main(void) {
         cmocka_unit_test(is_its_own_inverse_for_every_head_size),
         cmocka_unit_test(repeats_with_its_period),
         cmocka_unit_test(follows_the_head_size),
+        cmocka_unit_test(every_dma_finds_its_source),
         cmocka_unit_test(bank_conflicts_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
