@@ -34,6 +34,11 @@ cc -o "$work/static" "$examples/launch.c" "${static[@]}"
 "$work/shared"
 "$work/static"
 
+echo "== a host with names that the archive uses inside"
+printf 'int tag_parse, plan_make, cache_get, sim_open, fail;\nint lldMain(void) { return tag_parse; }\n' >"$work/host.c"
+cc -o "$work/host" "$examples/launch.c" "$work/host.c" "${static[@]}"
+"$work/host"
+
 echo "== Python, precompile, and the installed command"
 CDNAGEN_LIBRARY=$libdir/libcdnagen.so.0 python3 "$examples/launch.py"
 CDNAGEN=$prefix/bin/cdnagen "$examples/precompile.sh" "$work/objects"
