@@ -2,6 +2,7 @@
 /* core/codeobj.c on objects that clang and lld made, whole, cut and with flipped bits. */
 #include "tests/core/cmocka_tests.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -243,6 +244,198 @@ static void damaged_headers_are_explained(void **state) {
     assert_int_equal(codeobj_open(NULL, 0, &o), CDNAGEN_BAD_ARGUMENT);
 }
 
+/* ---- headers and metadata that no tool writes ---- */
+
+static Elf64_Ehdr header_of(const guarded *g) {
+    Elf64_Ehdr h;
+    memcpy(&h, g->data, sizeof h);
+    return h;
+}
+
+/* File offset of the first program header of a type and with these flags. */
+static size_t program_header(const guarded *g, uint32_t type, uint32_t flags) {
+    const Elf64_Ehdr h = header_of(g);
+    for (size_t i = 0; i < h.e_phnum; i++) {
+        Elf64_Phdr p;
+        memcpy(&p, g->data + h.e_phoff + i * sizeof p, sizeof p);
+        if (p.p_type == type && (p.p_flags & flags) == flags) return h.e_phoff + i * sizeof p;
+    }
+    fail_msg("no program header of type %u", type);
+    return 0;
+}
+
+static size_t section_header(const guarded *g, uint32_t type, uint64_t flags) {
+    const Elf64_Ehdr h = header_of(g);
+    for (size_t i = 0; i < h.e_shnum; i++) {
+        Elf64_Shdr s;
+        memcpy(&s, g->data + h.e_shoff + i * sizeof s, sizeof s);
+        if (s.sh_type == type && (s.sh_flags & flags) == flags) return h.e_shoff + i * sizeof s;
+    }
+    fail_msg("no section header of type %u", type);
+    return 0;
+}
+
+static void add_u64(const guarded *g, size_t at, uint64_t value) {
+    uint64_t v;
+    memcpy(&v, g->data + at, sizeof v);
+    v += value;
+    memcpy(g->data + at, &v, sizeof v);
+}
+
+static void expect_refused(guarded *g, const char *says) {
+    codeobj o;
+    codeobj_kernel k;
+    cdnagen_status status = codeobj_open(g->data, g->size, &o);
+    if (status == CDNAGEN_OK) status = codeobj_kernel_at(&o, 0, &k);
+    assert_int_equal(status, CDNAGEN_BAD_OBJECT);
+    if (!strstr(cdnagen_error(), says)) fail_msg("\"%s\" does not say \"%s\"", cdnagen_error(), says);
+    guarded_free(g);
+}
+
+static void contradictions_are_refused(void **state) {
+    (void)state;
+    guarded g = load("counts.s.gfx950.co");
+    add_u64(&g, section_header(&g, SHT_PROGBITS, SHF_EXECINSTR) + offsetof(Elf64_Shdr, sh_addr), 256);
+    expect_refused(&g, "the text section is not what its segment loads");
+
+    g = load("counts.s.gfx950.co");
+    const size_t text_segment = program_header(&g, PT_LOAD, PF_X) + offsetof(Elf64_Phdr, p_vaddr);
+    memset(g.data + text_segment, 0, 8);
+    expect_refused(&g, "segments overlap");
+
+    g = load("counts.s.gfx950.co");
+    add_u64(&g, program_header(&g, PT_LOAD, PF_W) + offsetof(Elf64_Phdr, p_memsz), UINT64_C(1) << 40);
+    expect_refused(&g, "a segment's addresses are out of range");
+
+    /* Descriptor and function symbol agree on a place behind the text. */
+    g = load("counts.s.gfx950.co");
+    codeobj o;
+    codeobj_kernel k;
+    assert_int_equal(codeobj_open(g.data, g.size, &o), CDNAGEN_OK);
+    assert_int_equal(codeobj_kernel_at(&o, 0, &k), CDNAGEN_OK);
+    const uint64_t beyond = (o.text_bytes + 255) / 256 * 256;
+    add_u64(&g, k.descriptor_address + 16, beyond); /* the first segment has equal addresses and offsets */
+    for (size_t i = 0; i < o.symbol_count; i++) {
+        const size_t at = o.symbols_offset + i * sizeof(Elf64_Sym);
+        Elf64_Sym symbol;
+        memcpy(&symbol, g.data + at, sizeof symbol);
+        if (symbol.st_value == k.entry_address) add_u64(&g, at + offsetof(Elf64_Sym, st_value), beyond);
+    }
+    expect_refused(&g, "a kernel's entry is not an aligned place in the text section");
+}
+
+/* The object with `metadata` as its only note, at the very end of the file, where every overrun shows. */
+static guarded with_metadata(const unsigned char *metadata, size_t bytes_of_it) {
+    static unsigned char file[1 << 16];
+    guarded g = load("counts.s.gfx950.co");
+    const size_t header = program_header(&g, PT_NOTE, 0);
+    const uint64_t at = (g.size + 3) / 4 * 4;
+    const Elf64_Nhdr note = {7, (uint32_t)bytes_of_it, 32};
+    memset(file, 0, sizeof file);
+    memcpy(file, g.data, g.size);
+    memcpy(file + at, &note, sizeof note);
+    memcpy(file + at + sizeof note, "AMDGPU", 7);
+    memcpy(file + at + sizeof note + 8, metadata, bytes_of_it);
+    const uint64_t note_bytes = sizeof note + 8 + bytes_of_it;
+    memcpy(file + header + offsetof(Elf64_Phdr, p_offset), &at, 8);
+    memcpy(file + header + offsetof(Elf64_Phdr, p_filesz), &note_bytes, 8);
+    guarded_free(&g);
+    return guarded_copy(file, at + note_bytes);
+}
+
+/* MessagePack of one kernel "counts" with `args` empty arguments, then `tail` as one more key. */
+static size_t write_metadata(unsigned char *out, unsigned args, const char *tail, size_t tail_bytes) {
+    static const char head[] = "\x81\xae"
+                               "amdhsa.kernels"
+                               "\x91\x84\xa5"
+                               ".name"
+                               "\xa6"
+                               "counts"
+                               "\xa7"
+                               ".symbol"
+                               "\xa9"
+                               "counts.kd"
+                               "\xa5"
+                               ".args"
+                               "\xdc";
+    size_t n = sizeof head - 1;
+    memcpy(out, head, n);
+    out[n++] = (unsigned char)(args >> 8);
+    out[n++] = (unsigned char)args;
+    memset(out + n, 0x80, args);
+    n += args;
+    memcpy(out + n, tail, tail_bytes);
+    return n + tail_bytes;
+}
+
+static const struct metadata_row {
+    unsigned args;
+    const char *tail;
+    size_t bytes;
+    const char *says; /* NULL: read well */
+} metadata_rows[] = {
+#define TAIL(words) words, sizeof words - 1
+    {0, TAIL("\xa2.x\xc0"), NULL},
+    {64, TAIL("\xa2.x\x01"), NULL},
+    {65, TAIL("\xa2.x\x01"), "metadata"},
+    {1, TAIL("\xa2.x\xcd\x01\x02"), NULL},
+    {1, TAIL("\xa2.x\xcf\0\0\0\0\0\0\0\1"), NULL},
+    {1, TAIL("\xa2.x\xd3\0\0\0\0\0\0\0\1"), NULL},
+    {1, TAIL("\xa2.x\xcb\0\0\0\0\0\0\0\1"), NULL},
+    {1, TAIL("\xa2.x\xc4\x02xx"), NULL},
+    {1, TAIL("\xa2.x\xc7\x02\x05xx"), NULL},
+    {1, TAIL("\xa2.x\xd5\x05xx"), NULL},
+    {1, TAIL("\xa2.x\xda\x00\x02xx"), NULL},
+    {1, TAIL("\xa2.x\xdc\x00\x02\x93\1\2\3\x81\1\2"), NULL},
+    {1, TAIL("\xab.vgpr_count\xcd\x01"), "metadata note is not the map"},
+    {1, TAIL("\xab.vgpr_count\xcf\1\0\0\0\0\0\0\0"), "kernel's metadata is not what it should be"},
+    {1, TAIL("\xab.vgpr_count\xa1x"), "kernel's metadata is not what it should be"},
+    {1, TAIL("\xa5.name\xbfx"), "metadata note is not the map"},
+    {1, TAIL("\xa5.name\xda\xff\xffx"), "metadata note is not the map"},
+    {1, TAIL("\xa5.name\xdb\xff\xff\xff\xffx"), "metadata note is not the map"},
+    {1, TAIL("\xa2.x\xdd\xff\xff\xff\xff\1"), "metadata note is not the map"},
+    {1, TAIL("\xa2.x\xdf\xff\xff\xff\xff\1"), "metadata note is not the map"},
+    {1, TAIL("\xa2.x\xc6\xff\xff\xff\xff\1"), "metadata note is not the map"},
+    {1, TAIL("\xa5.name\x01"), "kernel's metadata is not what it should be"},
+    {1, TAIL("\xa5.name\xa5other"), "no function symbol 'other'"},
+    {1, TAIL("\xa7.symbol\xa5other"), "kernel 'counts' has no symbol 'other'"},
+    {1, TAIL(""), "metadata note is not the map"},
+#undef TAIL
+};
+
+static void metadata_of_every_form_is_read_or_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof metadata_rows / sizeof *metadata_rows; i++) {
+        const struct metadata_row *row = &metadata_rows[i];
+        unsigned char metadata[512];
+        guarded g = with_metadata(metadata, write_metadata(metadata, row->args, row->tail, row->bytes));
+        if (row->says) {
+            expect_refused(&g, row->says);
+            continue;
+        }
+        codeobj o;
+        codeobj_kernel k;
+        assert_int_equal(codeobj_open(g.data, g.size, &o), CDNAGEN_OK);
+        assert_int_equal(codeobj_kernel_at(&o, 0, &k), CDNAGEN_OK);
+        assert_int_equal(k.arg_count, row->args);
+        guarded_free(&g);
+    }
+}
+
+/* A name of every length that ends with the file: long ones are refused, none is read past the end. */
+static void names_at_the_end_of_the_file(void **state) {
+    (void)state;
+    for (unsigned length = 0; length < 256; length++)
+        for (unsigned claimed = length; claimed < 256; claimed += length < 4 ? 1 : 64) {
+            unsigned char metadata[512];
+            char tail[300] = "\xa5.name\xd9";
+            tail[7] = (char)claimed;
+            memset(tail + 8, 'n', length);
+            guarded g = with_metadata(metadata, write_metadata(metadata, 0, tail, 8 + length));
+            expect_refused(&g, claimed > length ? "metadata note is not the map" : length ? "'n" : "metadata");
+        }
+}
+
 typedef struct occupancy_row {
     int chip;
     uint32_t vgpr_granules, sgpr, lds, dynamic, threads;
@@ -264,7 +457,7 @@ static const occupancy_row occupancy_rows[] = {
     {1, 64, 16, 0, 0, 1024, 0, 0, "vgpr"},        {1, 1, 104, 0, 0, 64, 7, 28, "sgpr"},
     {1, 21, 16, 0, 0, 512, 2, 1, "vgpr"},         {1, 1, 0, 0, 0, 1, 8, 32, "waves"},
     {1, 1, 16, 1, 0, 64, 8, 32, "waves"},         {0, 1, 16, 2049, 0, 64, 7, 25, "lds"},
-    {1, 1, 16, 0, UINT32_MAX, 64, 0, 0, "lds"},
+    {1, 1, 16, 0, UINT32_MAX, 64, 0, 0, "lds"},   {1, 9, 104, 0, 0, 64, 7, 28, "vgpr"},
 };
 
 static void occupancy_is_what_the_limits_give(void **state) {
@@ -293,11 +486,18 @@ static void reading_allocates_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stated_counts_are_read_back),   cmocka_unit_test(arguments_are_read_back),
-        cmocka_unit_test(compiled_kernels_are_read),     cmocka_unit_test(every_truncation_is_refused),
-        cmocka_unit_test(every_bit_flip_is_safe),        cmocka_unit_test(extreme_fields_are_safe),
-        cmocka_unit_test(damaged_headers_are_explained), cmocka_unit_test(occupancy_is_what_the_limits_give),
+        cmocka_unit_test(stated_counts_are_read_back),
+        cmocka_unit_test(arguments_are_read_back),
+        cmocka_unit_test(compiled_kernels_are_read),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(every_bit_flip_is_safe),
+        cmocka_unit_test(extreme_fields_are_safe),
+        cmocka_unit_test(damaged_headers_are_explained),
+        cmocka_unit_test(occupancy_is_what_the_limits_give),
         cmocka_unit_test(reading_allocates_nothing),
+        cmocka_unit_test(contradictions_are_refused),
+        cmocka_unit_test(metadata_of_every_form_is_read_or_refused),
+        cmocka_unit_test(names_at_the_end_of_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

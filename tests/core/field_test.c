@@ -313,6 +313,32 @@ static void printing_survives_failing_allocations(void **state) {
     assert_int_equal(mem_live(), before);
 }
 
+static void the_longest_name_wins(void **state) {
+    (void)state;
+    static const char *const words[] = {"", "lit", NULL};
+    static const field fields[] = {
+        {.name = "sp", .kind = FIELD_WORD, .offset = 0, .words = words, .help = ""},
+        {.name = "split", .kind = FIELD_FLAG, .offset = 8, .help = ""},
+        {.name = "splits", .kind = FIELD_NUMBER, .offset = 16, .min = 1, .max = 9, .help = ""},
+    };
+    const field_table table = {"example", "tag", fields, 3, 3 * sizeof(int64_t)};
+    int64_t v[3];
+    assert_int_equal(tag_parse(&table, "split", v), CDNAGEN_OK);
+    assert_true(!v[0] && v[1] && !v[2]);
+    assert_int_equal(tag_parse(&table, "splitsX", v), CDNAGEN_BAD_TAG);
+    assert_non_null(strstr(cdnagen_error(), "character 7: 'X' is not a number: splits takes 1..9"));
+}
+
+static void members_without_a_field_are_zeroed(void **state) {
+    (void)state;
+    int64_t v[COUNT(example_tag_fields) + 2];
+    memset(v, 0x5a, sizeof v);
+    field_table table = example_tag;
+    table.struct_bytes = sizeof v;
+    assert_int_equal(tag_parse(&table, "mfma32x32x64_bkv64", v), CDNAGEN_OK);
+    assert_true(!v[COUNT(example_tag_fields)] && !v[COUNT(example_tag_fields) + 1]);
+}
+
 static void parsing_allocates_nothing(void **state) {
     (void)state;
     example_variant v;
@@ -338,6 +364,8 @@ int main(void) {
         cmocka_unit_test(structs_filled_by_hand_are_checked),
         cmocka_unit_test(help_has_a_line_a_field),
         cmocka_unit_test(printing_survives_failing_allocations),
+        cmocka_unit_test(the_longest_name_wins),
+        cmocka_unit_test(members_without_a_field_are_zeroed),
         cmocka_unit_test(parsing_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
