@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Emitted control flow: loops with named carried values, early exits, ifs. */
+/* Emitted control flow: loops with named carried values, ifs. */
 #include "ir/context.h"
 
 LLVMBasicBlockRef new_block(ir *e, const char *name) {
@@ -36,19 +36,6 @@ e_loop e_loop_start(ir *e, val begin, val end, val step, val *const *carried, in
     return loop;
 }
 
-void e_break_if(ir *e, e_loop *loop, val condition) {
-    if (!expect(e, loop->open && loop->exit_count < LOOP_EXITS_MAX, "e_break_if", "no open loop, or too many exits") ||
-        !expect(e, e_type(e, condition) == I1, "e_break_if", "the condition must be I1"))
-        return;
-    const LLVMBasicBlockRef on = new_block(e, "on");
-    LLVMMoveBasicBlockBefore(on, loop->done);
-    const int exit = loop->exit_count++;
-    loop->exits[exit] = LLVMGetInsertBlock(e->builder);
-    for (int i = 0; i < loop->carried_count; i++) loop->at_exit[exit][i] = *loop->carried[i];
-    LLVMBuildCondBr(e->builder, condition.v, loop->done, on);
-    LLVMPositionBuilderAtEnd(e->builder, on);
-}
-
 int e_loop_end(ir *e, e_loop *loop) {
     loop->open = 0;
     if (e->failed || !loop->body) return 0;
@@ -65,7 +52,6 @@ int e_loop_end(ir *e, e_loop *loop) {
         const LLVMValueRef last = LLVMBuildPhi(e->builder, carried, "last");
         LLVMAddIncoming(last, &loop->before[i].v, &loop->entry, 1);
         LLVMAddIncoming(last, &loop->carried[i]->v, &latch, 1);
-        for (int x = 0; x < loop->exit_count; x++) LLVMAddIncoming(last, &loop->at_exit[x][i].v, &loop->exits[x], 1);
         *loop->carried[i] = WRAP(last);
     }
     return 0;

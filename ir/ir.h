@@ -68,7 +68,7 @@ val e_bitcast(ir *e, val a, type to);
 
 /* ---- control flow ---- */
 
-enum { LOOP_CARRIED_MAX = 32, LOOP_EXITS_MAX = 16 };
+enum { LOOP_CARRIED_MAX = 32 };
 typedef struct e_loop {
     val index;
     struct LLVMOpaqueBasicBlock *entry, *body, *done;
@@ -76,9 +76,6 @@ typedef struct e_loop {
     val *carried[LOOP_CARRIED_MAX];
     val before[LOOP_CARRIED_MAX], phi[LOOP_CARRIED_MAX];
     int carried_count;
-    struct LLVMOpaqueBasicBlock *exits[LOOP_EXITS_MAX]; /* of e_break_if */
-    val at_exit[LOOP_EXITS_MAX][LOOP_CARRIED_MAX];
-    int exit_count;
     int open;
 } e_loop;
 
@@ -86,8 +83,6 @@ typedef struct e_loop {
  * the loop carries: inside it is the current value, after the loop it is the last one. e_loop_end returns 0. */
 void e_loop_begin(ir *e, e_loop *loop, val begin, val end, val step, val *const *carried, int count);
 int e_loop_end(ir *e, e_loop *loop);
-/* e_break_if: leave the loop where `condition` (uniform) holds. */
-void e_break_if(ir *e, e_loop *loop, val condition);
 
 /* E_FOR(i, e, begin, end, step, &a, &b) { ... }: the same as a statement. No break, return or goto inside. */
 #define E_FOR(i, e, begin, end, step, ...)                                                                             \
@@ -154,7 +149,7 @@ val e_buffer_load(ir *e, buffer b, type t, val lane, int fixed);
 val e_buffer_load_at(ir *e, buffer b, type t, val lane, val uniform, int fixed);
 void e_buffer_store(ir *e, buffer b, val value, val lane, int fixed);
 
-/* lds: one LDS buffer of its own; buffers never alias. */
+/* lds: an LDS buffer. What DMA brings in, and what is read, is ordered by e_wait and e_barrier alone. */
 typedef struct lds {
     val base;
     int bytes;

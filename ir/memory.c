@@ -2,6 +2,8 @@
 /* Pointers, buffer descriptors, LDS buffers and LDS DMA. */
 #include "ir/context.h"
 
+#include <string.h>
+
 ptr e_ptr(ir *e, val address, type element, int constant) {
     expect(e, LLVMTypeOf(address.v) == llvm_pointer(e, SPACE_GLOBAL), "e_ptr", "the address must be a global pointer");
     return (ptr){.address = address, .element = element, .constant = constant};
@@ -64,8 +66,20 @@ void e_buffer_store(ir *e, buffer b, val value, val lane, int fixed) {
     e_op(e, "buffer_store_1", args, 5);
 }
 
-/* A global of its own per buffer: LLVM then knows that DMA into one does not touch reads of another, and puts no
- * s_waitcnt vmcnt(0) before them. */
+enum lds_role { LDS_READ, LDS_DMA };
+
+/* Scope metadata that keeps DMA and reads apart: LLVM would wait before every LDS read until no DMA is in flight. The
+ * waits between them are the kernel's own, and e_wait's fences keep their order in every pass. */
+static void set_role(ir *e, LLVMValueRef instruction, enum lds_role role) {
+    LLVMMetadataRef domain_name = LLVMMDStringInContext2(e->context, "lds", 3);
+    const LLVMMetadataRef domain = LLVMMDNodeInContext2(e->context, &domain_name, 1);
+    LLVMMetadataRef dma[] = {LLVMMDStringInContext2(e->context, "dma", 3), domain};
+    LLVMMetadataRef scope = LLVMMDNodeInContext2(e->context, dma, 2);
+    const char *const kind = role == LDS_DMA ? "alias.scope" : "noalias";
+    LLVMSetMetadata(instruction, LLVMGetMDKindIDInContext(e->context, kind, (unsigned)strlen(kind)),
+                    LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, &scope, 1)));
+}
+
 lds e_lds(ir *e, const char *name, int size, int align) {
     const LLVMTypeRef array = LLVMArrayType2(llvm_type(e, I8), (uint64_t)size);
     const LLVMValueRef global = LLVMAddGlobalInAddressSpace(e->module, array, name, SPACE_LDS);
@@ -75,18 +89,19 @@ lds e_lds(ir *e, const char *name, int size, int align) {
     return (lds){WRAP(global), size};
 }
 
-static LLVMValueRef lds_address(ir *e, lds b, val offset) {
-    return LLVMBuildGEP2(e->builder, llvm_type(e, I8), b.base.v, &offset.v, 1, "");
+static LLVMValueRef lds_pointer(ir *e, LLVMValueRef base, val offset) {
+    return LLVMBuildGEP2(e->builder, llvm_type(e, I8), base, &offset.v, 1, "");
 }
 
 val e_lds_load(ir *e, lds b, type t, val lane, int fixed) {
     if (!expect(e, e_type(e, lane) == I32 && fixed >= 0 && fixed < b.bytes, "e_lds_load", "offset outside the buffer"))
         return e_poison(e, t);
     /* Two steps, so that `fixed` ends up in the instruction's offset field. */
-    const lds at = {WRAP(lds_address(e, b, lane)), b.bytes};
-    const LLVMValueRef value = LLVMBuildLoad2(e->builder, llvm_type(e, t), lds_address(e, at, e_i32(e, fixed)), "");
+    const LLVMValueRef at = lds_pointer(e, lds_pointer(e, b.base.v, lane), e_i32(e, fixed));
+    const LLVMValueRef value = LLVMBuildLoad2(e->builder, llvm_type(e, t), at, "");
     const int size = TYPE_LENGTH(t) * 4;
     LLVMSetAlignment(value, size < 16 ? (unsigned)size : 16);
+    set_role(e, value, LDS_READ);
     return WRAP(value);
 }
 
@@ -96,11 +111,12 @@ void e_lds_dma(ir *e, buffer from, val lane, val uniform, lds to, val at, int by
         return;
     const val zero = e_i32(e, 0);
     const val args[] = {from.descriptor,
-                        WRAP(lds_address(e, to, at)),
+                        WRAP(lds_pointer(e, to.base.v, at)),
                         e_i32(e, bytes_per_lane),
                         lane,
                         unsigned_min(e, uniform, from.bytes),
                         zero,
                         zero};
-    e_op(e, bytes_per_lane == 16 ? "lds_dma_16" : "lds_dma_4", args, 7);
+    const val dma = e_op(e, bytes_per_lane == 16 ? "lds_dma_16" : "lds_dma_4", args, 7);
+    if (!e->failed) set_role(e, dma.v, LDS_DMA);
 }

@@ -100,10 +100,9 @@ void e_kernel_begin(ir *e, const e_kernel *k) {
     e->function = LLVMAddFunction(e->module, k->symbol, signature);
     LLVMSetFunctionCallConv(e->function, CALLING_CONVENTION_KERNEL);
     LLVMSetVisibility(e->function, LLVMProtectedVisibility);
-    for (int i = 0; i < k->arg_count; i++) {
+    /* No noalias: with it, LLVM takes a load past every fence, since nothing could write what it reads. */
+    for (int i = 0; i < k->arg_count; i++)
         LLVMSetValueName2(LLVMGetParam(e->function, (unsigned)i), k->arg_names[i], strlen(k->arg_names[i]));
-        if (k->args[i] == VOID) enum_attribute(e, (unsigned)i + 1, "noalias");
-    }
     char threads[32];
     snprintf(threads, sizeof threads, "%d,%d", k->threads, k->threads);
     attribute(e, "amdgpu-flat-work-group-size", threads);

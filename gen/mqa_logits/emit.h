@@ -38,11 +38,15 @@ typedef struct mqa_item {
     int row, n_tile;
 } mqa_item;
 
-/* mqa_tile_columns: a KV tile from column `col` on, bounded by seq_kv. */
+/* mqa_kv_tile, mqa_scale_tile: what of KV and its scales lies from column `col` on, bounded by the tile and seq_kv. */
 buffer mqa_kv_tile(mqa *m, val col);
 buffer mqa_scale_tile(mqa *m, val col);
-/* mqa_consume: logits of `count` n-tiles from `first` on of every row; `scales` belong to the lanes that store. */
-void mqa_tile(mqa *m, const tile *kv, const val *scales, val col, int first, int count);
+
+/* mqa_first_products: the products that a tile begins with; what is issued next runs in their shadow. */
+tile mqa_first_products(mqa *m, const tile *kv);
+/* mqa_tile: logits of all rows for the columns of `kv`, the first of which is `col`; `scales` belong to the lanes that
+ * store, one for each group (rs) or n-tile. */
+void mqa_tile(mqa *m, const tile *kv, const tile *first, const val *scales, val col);
 
 void mqa_emit_direct(mqa *m);
 void mqa_emit_lds(mqa *m);

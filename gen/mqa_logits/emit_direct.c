@@ -19,7 +19,8 @@ void mqa_emit_direct(mqa *m) {
             const val scale = e_buffer_load_at(e, scale_tile, F32, e_muli(e, edge, 4), e_muli(e, column, 4), 0);
             for (int s = 0; s < g->k_steps; s++)
                 kv.v[s] = e_buffer_load_at(e, kv_tile, VEC(8, I32), lane_byte, e_mul(e, column, stride), s * g->k);
-            mqa_tile(m, &kv, &scale, e_add(e, col, column), 0, 1);
+            const tile products = mqa_first_products(m, &kv);
+            mqa_tile(m, &kv, &products, &scale, e_add(e, col, column));
         }
     }
 }

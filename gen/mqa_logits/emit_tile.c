@@ -50,7 +50,8 @@ static val sum_group(mqa *m, const val *part) {
 /* Columns before the row's window wrap to offsets beyond its extent, so that one bounds check drops both sides. */
 static void store(mqa *m, const mqa_row *r, val logit, val col, val column_in_tile) {
     ir *const e = m->e;
-    const val from = e_muli(e, e_sub(e, col, r->start), 4);
+    /* e_uniform also keeps the sum in the lane's own offset: an instruction offset may not carry past a wrap. */
+    const val from = e_uniform(e, e_muli(e, e_sub(e, col, r->start), 4));
     e_buffer_store(e, r->window, logit, e_add(e, e_muli(e, column_in_tile, 4), from), 0);
 }
 
@@ -75,16 +76,30 @@ static void consume(mqa *m, const tile *sums, mqa_item item, val *group, const v
     store(m, r, e_fmul(e, sum_group(m, group), scales[g], 0), e_addi(e, col, g * LANES), m->lane);
 }
 
-void mqa_tile(mqa *m, const tile *kv, const val *scales, val col, int first, int count) {
+/* The order that swp asks of the scheduler: the products of each next item one by one, between equal parts of the
+ * arithmetic on the item before. */
+static void interleave(mqa *m, int items) {
+    const int products = m->g.m_tiles * m->g.k_steps, arithmetic = 2 * m->g.m_tiles * m->g.acc / products;
+    for (int i = 1; i < items; i++)
+        for (int p = 0; p < products; p++) {
+            e_sched_group(m->e, SCHED_MFMA, 1);
+            e_sched_group(m->e, SCHED_VALU, arithmetic);
+        }
+}
+
+tile mqa_first_products(mqa *m, const tile *kv) { return t_mma(m->e, &m->rows[0].q, kv, 0); }
+
+void mqa_tile(mqa *m, const tile *kv, const tile *first, const val *scales, val col) {
     ir *const e = m->e;
-    const int items = m->row_count * count, ahead = m->v->swp ? 1 : 0;
+    const int items = m->row_count * kv->outer, ahead = m->v->swp ? 1 : 0;
     val group[4];
-    tile sums[2];
+    tile sums[2] = {*first};
     /* Depth-two pipeline (swp): the products of item i + 1 are issued before item i is consumed. */
     for (int i = 0; i < items + ahead; i++) {
-        if (i < items) sums[i % 2] = t_mma(e, &m->rows[i / count].q, kv, i % count);
+        if (i > 0 && i < items) sums[i % 2] = t_mma(e, &m->rows[i / kv->outer].q, kv, i % kv->outer);
         const int done = i - ahead;
         if (done < 0) continue;
-        consume(m, &sums[done % 2], (mqa_item){done / count, first + done % count}, group, scales, col);
+        consume(m, &sums[done % 2], (mqa_item){done / kv->outer, done % kv->outer}, group, scales, col);
     }
+    if (ahead) interleave(m, items);
 }
