@@ -63,7 +63,7 @@ cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdna
     cdnagen_kernel *k = mem_alloc(sizeof *k);
     if (!k) return fail_no_memory();
     k->took.tier = CDNAGEN_TIER_MEMORY;
-    k->prepared = ctx->cache_off ? NULL : recall_find(&ctx->recall, tag, shape);
+    k->prepared = recall_find(&ctx->recall, tag, shape);
     if (!k->prepared) {
         const cdnagen_status s = prepare(ctx, tag, shape, &k->took, &k->prepared);
         if (s) return mem_free(k), s;
