@@ -41,7 +41,6 @@ mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chi
     g.lds_bytes = (int)v->slots * g.slot_bytes;
     g.kv_dmas = v->slots ? g.slot_kv_bytes / (DMA_WAVE_BYTES * (int)v->waves) : 0;
     g.group = LANES / g.n;
-    g.scale_loads = v->ls ? 0 : v->rs ? g.n_tiles / g.group : g.n_tiles;
     /* A row of dim bytes is 2^bits chunks of 32 bytes; rows that meet in one line of banks get different chunks.
      * shift >= bits keeps source and target bits apart, which is what makes the map its own inverse. */
     g.swizzle_shift = larger(log2_floor(c->lds_read_banks * 4), log2_floor(s->dim)) - 5;
@@ -128,11 +127,6 @@ static cdnagen_status check_tiles(const mqa_variant *v, const mqa_geometry *g) {
                     "mqa_logits: rs reduces %d n-tiles of %d columns together; bkv%d has %d, which %d does not divide: "
                     "bkv must be a multiple of %d",
                     g->group, g->n, bkv, g->n_tiles, g->group, LANES);
-    if ((prefetch - 1) * g->scale_loads > MQA_SCALES_MAX)
-        return fail(CDNAGEN_BAD_TAG,
-                    "mqa_logits: pd%d keeps %d scales in registers (%d a tile), a lane holds %d: lower pd or bkv%s",
-                    prefetch, (prefetch - 1) * g->scale_loads, g->scale_loads, MQA_SCALES_MAX,
-                    v->rs ? "" : ", or add rs");
     return CDNAGEN_OK;
 }
 

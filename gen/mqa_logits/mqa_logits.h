@@ -50,7 +50,6 @@ typedef struct mqa_geometry {
     int lds_bytes;                   /* slots * slot_bytes */
     int kv_dmas, scale_dmas;         /* LDS DMA instructions a wave issues a tile */
     int dma_sources;                 /* of kv_dmas, those with a source address that is not another's plus whole rows */
-    int scale_loads;                 /* scales a lane loads a tile: one a group (rs) or n-tile; 0 if staged */
     int group;                       /* rs: n-tiles reduced together, 64/n */
     int swizzle_bits, swizzle_shift; /* phys = p ^ (((p >> (5+shift)) & ((1<<bits)-1)) << 5) */
     int swizzle_period;              /* bytes */
@@ -97,7 +96,6 @@ cdnagen_status mqa_shape_from_public(const void *public_shape, void *shape);
 
 enum {
     MQA_ROWS_MAX = 8,         /* query rows that a wave holds */
-    MQA_SCALES_MAX = 32,      /* scales of tiles in flight that a lane holds */
     MQA_SEQ_KV_MAX = 1 << 29, /* byte offsets within a row of logits are 32 bits */
     MQA_SPLITS_MAX = 65535,   /* grid.y of a launch */
     MQA_LOGITS_PADDING = 256  /* columns that a default row stride is rounded up to */

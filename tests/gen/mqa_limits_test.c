@@ -35,11 +35,6 @@ static const refusal refusals[] = {
     /* prefetch */
     {"gfx950", "mfma32x32x64_bkv64_lds1", "heads=64 dim=128", CDNAGEN_BAD_TAG, {"pd2 (the default)", "lds1 holds 1"}},
     {"gfx950", "mfma32x32x64_bkv64_lds3_pd4", "heads=64 dim=128", CDNAGEN_BAD_TAG, {"pd4", "lds3 holds 3", "1 to 3"}},
-    {"gfx950",
-     "mfma16x16x128_bkv64_lds16_pd10",
-     "heads=64 dim=128",
-     CDNAGEN_BAD_TAG,
-     {"pd10", "36 scales", "4 a tile", "32", "add rs"}},
     /* DMA */
     {"gfx950",
      "mfma32x32x64_bkv64_w8_lds2",
@@ -121,7 +116,7 @@ static void accepted(void **state) {
         {"mfma16x16x128_bkv64_r4_w4", "heads=112 dim=384"},
         {"mfma32x32x64_bkv64_lds2_swp_rs_hfma", "heads=64 dim=128"},
         {"mfma32x32x64_bkv64_lds4_pd1_swp_rs_hfma_wpe3", "heads=64 dim=128"},
-        {"mfma16x16x128_bkv64_w4_lds16_pd9", "heads=64 dim=128"},
+        {"mfma16x16x128_bkv64_w4_lds16_pd16", "heads=64 dim=128"},
         {"mfma32x32x64_bkv64_lds5", "heads=64 dim=512"}, /* all of the LDS */
         {"mfma32x32x64_bkv64_lds2_pd2", "heads=64 dim=512"},
         {"mfma32x32x64_bkv256_w4_lds2_hfma2", "heads=128 dim=128"},
