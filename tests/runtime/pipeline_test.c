@@ -242,6 +242,63 @@ static void tiers_memory_then_disk(void **state) {
     scratch_remove();
 }
 
+static void cache_directory_is_the_option_then_the_environment(void **state) {
+    (void)state;
+    static const struct row {
+        int option; /* 0: NULL, 1: "", 2: the directory */
+        int variable;
+        unsigned entries;
+    } rows[] = {{0, 1, 1}, {1, 1, 0}, {2, 0, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        clean(NULL);
+        const char *dir = scratch_make();
+        if (rows[i].variable) setenv("CDNAGEN_CACHE_DIR", dir, 1);
+        cdnagen *ctx = context(rows[i].option == 2 ? dir : rows[i].option ? "" : NULL, 0, CDNAGEN_SPILLS_ALLOW);
+        unsetenv("CDNAGEN_CACHE_DIR"); /* read once, at creation */
+        assert_int_equal(tier_of(ctx, tag, shape_words), CDNAGEN_TIER_NONE);
+        cdnagen_free_context(ctx);
+        cache_census census;
+        assert_int_equal(cache_walk(dir, 0, NULL, NULL, &census), CDNAGEN_OK);
+        assert_int_equal(census.entries, rows[i].entries);
+        scratch_remove();
+    }
+}
+
+/* A read-only image, a full disk, a file where the directory should be: the kernel comes all the same. */
+static void a_cache_that_cannot_be_written_costs_a_warning(void **state) {
+    (void)state;
+    cdnagen *ctx = context("/dev/null/cache", 0, CDNAGEN_SPILLS_ALLOW);
+    assert_int_equal(tier_of(ctx, tag, shape_words), CDNAGEN_TIER_NONE);
+    assert_int_equal(tier_of(ctx, tag, shape_words), CDNAGEN_TIER_MEMORY);
+    assert_int_equal(tier_of(ctx, tag, "heads=32 dim=128"), CDNAGEN_TIER_NONE);
+    assert_int_equal(warnings, 1);
+    cdnagen_free_context(ctx);
+}
+
+static void a_launch_without_a_device_says_so(void **state) {
+    (void)state;
+    cdnagen *ctx = context("", 0, CDNAGEN_SPILLS_ALLOW);
+    cdnagen_kernel *kernel;
+    assert_int_equal(gen_kernel(ctx, tag, shape_words, &kernel), CDNAGEN_OK);
+    const cdnagen_buffer b = {(void *)0x1000, (size_t)1 << 40};
+    cdnagen_mqa_logits_args args = {.size = sizeof args,
+                                    .q = b,
+                                    .kv = b,
+                                    .kv_scales = b,
+                                    .weights = b,
+                                    .cu_starts = b,
+                                    .cu_ends = b,
+                                    .logits = b,
+                                    .seq = 1,
+                                    .seq_kv = 64};
+    assert_int_equal(cdnagen_launch_mqa_logits(kernel, &args, NULL), CDNAGEN_NO_DEVICE);
+    assert_error_says("its device is \"none\"");
+    args.seq_kv = 0;
+    assert_int_equal(cdnagen_launch_mqa_logits(kernel, &args, NULL), CDNAGEN_OK);
+    cdnagen_free_kernel(kernel);
+    cdnagen_free_context(ctx);
+}
+
 static void no_cache_compiles_each_time(void **state) {
     (void)state;
     const char *dir = scratch_make();
@@ -526,6 +583,9 @@ int main(void) {
         cmocka_unit_test_setup(a_typed_shape_is_the_same_kernel, clean),
         cmocka_unit_test_setup(run_time_words_share_one_object, clean),
         cmocka_unit_test_setup(tiers_memory_then_disk, clean),
+        cmocka_unit_test_setup(cache_directory_is_the_option_then_the_environment, clean),
+        cmocka_unit_test_setup(a_cache_that_cannot_be_written_costs_a_warning, clean),
+        cmocka_unit_test_setup(a_launch_without_a_device_says_so, clean),
         cmocka_unit_test_setup(no_cache_compiles_each_time, clean),
         cmocka_unit_test_setup(cache_only_refuses_a_miss_and_names_it, clean),
         cmocka_unit_test_setup(a_damaged_entry_is_compiled_again, clean),
