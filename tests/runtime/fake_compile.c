@@ -63,17 +63,17 @@ static void put_metadata(text *t, const plan *p, const char *symbol) {
     put_count(t, ".sgpr_count", 40);
     put_count(t, ".vgpr_spill_count", spilling ? 7 : 0);
     put_count(t, ".sgpr_spill_count", 0);
-    put_count(t, ".group_segment_fixed_size", fake.lds_bytes ? fake.lds_bytes : p->lds_bytes);
+    put_count(t, ".group_segment_fixed_size", fake.fault.lds_bytes ? fake.fault.lds_bytes : p->lds_bytes);
     put_count(t, ".private_segment_fixed_size", spilling ? 28 : 0);
     put_count(t, ".kernarg_segment_size", p->kernarg_bytes + 16);
-    put_count(t, ".max_flat_workgroup_size", fake.small_workgroup ? 1 : threads);
+    put_count(t, ".max_flat_workgroup_size", fake.fault.small_workgroup ? 1 : threads);
     put_string(t, ".args");
-    const unsigned more = fake.more_arguments ? 1 : 0;
+    const unsigned more = fake.fault.more_arguments ? 1 : 0;
     put_u8(t, 0xdc); /* array, 16-bit count */
     put_u8(t, 0);
     put_u8(t, (unsigned)p->kernarg_count + more);
     for (size_t i = 0; i < p->kernarg_count; i++)
-        put_argument(t, p->kernargs[i].offset + (fake.wrong_argument && i == 1 ? 4 : 0), p->kernargs[i].kind);
+        put_argument(t, p->kernargs[i].offset + (fake.fault.argument && i == 1 ? 4 : 0), p->kernargs[i].kind);
     if (more) put_argument(t, p->kernarg_bytes, KERNARG_I32);
 }
 
@@ -85,18 +85,18 @@ static size_t pad(text *t, size_t alignment) {
 }
 
 static void write_object(text *t, const plan *p) {
-    const char *symbol = fake.wrong_symbol ? "another_kernel" : p->symbol;
+    const char *symbol = fake.fault.symbol ? "another_kernel" : p->symbol;
     Elf64_Ehdr h = {.e_type = ET_DYN, .e_machine = 224, .e_version = 1, .e_ehsize = sizeof h};
     Elf64_Phdr segments[2] = {{.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_align = 4096}, {.p_type = PT_NOTE}};
     memcpy(h.e_ident,
            "\x7f"
            "ELF\x02\x01\x01\x40",
            8);
-    h.e_ident[EI_ABIVERSION] = (unsigned char)(fake.abi_version ? fake.abi_version : 3);
-    h.e_flags = (fake.wrong_mach ? fake.wrong_mach : p->target.chip->elf_mach) |
+    h.e_ident[EI_ABIVERSION] = (unsigned char)(fake.fault.abi_version ? fake.fault.abi_version : 3);
+    h.e_flags = (fake.fault.mach ? fake.fault.mach : p->target.chip->elf_mach) |
                 (p->target.xnack ? p->target.xnack > 0 ? 0x300u : 0x200u : 0x100u) |
                 (p->target.sramecc ? p->target.sramecc > 0 ? 0xc00u : 0x800u : 0x400u);
-    if (fake.wrong_features) h.e_flags = (h.e_flags & 0xff) | fake.wrong_features;
+    if (fake.fault.features) h.e_flags = (h.e_flags & 0xff) | fake.fault.features;
     h.e_phentsize = sizeof *segments;
     h.e_phnum = 2;
     h.e_phoff = sizeof h;

@@ -9,17 +9,22 @@
 #include "core/codeobj.h"
 #include "gen/family.h"
 
+/* fake_fault: how an object differs from its plan; all zero: not at all. */
+typedef struct fake_fault {
+    int symbol;          /* the kernel has another name */
+    int argument;        /* the second argument is 4 bytes too far */
+    int more_arguments;  /* one argument more than the plan has */
+    int small_workgroup; /* max_flat_workgroup_size of 1 */
+    int abi_version;     /* EI_ABIVERSION */
+    uint32_t mach;       /* the chip in e_flags */
+    uint32_t features;   /* the feature bits of e_flags */
+    uint32_t lds_bytes;
+} fake_fault;
+
 typedef struct fake_compile {
     atomic_int emitted, linked;
+    fake_fault fault;
     const char *spill_tag;       /* plans whose tag contains this text spill; NULL: none */
-    int wrong_symbol;            /* the object's kernel has another name */
-    int wrong_argument;          /* the second argument is 4 bytes too far */
-    int more_arguments;          /* one argument more than the plan has */
-    uint32_t wrong_mach;         /* nonzero: the chip in e_flags */
-    uint32_t wrong_features;     /* nonzero: the feature bits of e_flags */
-    int small_workgroup;         /* max_flat_workgroup_size of 1 */
-    uint32_t lds_bytes;          /* nonzero: LDS of the object */
-    int abi_version;             /* nonzero: EI_ABIVERSION */
     cdnagen_status fail_codegen; /* what compile_codegen answers */
     int milliseconds;            /* that compile_codegen sleeps */
 } fake_compile;

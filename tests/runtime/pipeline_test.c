@@ -419,29 +419,22 @@ static void many_threads_compile_one_kernel_once(void **state) {
 static void objects_that_are_not_what_was_planned_are_refused(void **state) {
     (void)state;
     static const struct row {
-        fake_compile told;
+        fake_fault fault;
         const char *says;
     } rows[] = {
-        {{.wrong_symbol = 1}, "has no kernel mqa_logits_"},
-        {{.wrong_argument = 1}, "the plan says"},
+        {{.symbol = 1}, "has no kernel mqa_logits_"},
+        {{.argument = 1}, "the plan says"},
         {{.more_arguments = 1}, "after the plan's last one"},
-        {{.wrong_mach = 0x4c}, "is for gfx942"},
-        {{.wrong_features = 0x600}, "do not have the features of target gfx950"}, /* xnack off */
-        {{.wrong_features = 0xd00}, "do not have the features of target gfx950"}, /* sramecc on */
+        {{.mach = 0x4c}, "is for gfx942"},
+        {{.features = 0x600}, "do not have the features of target gfx950"}, /* xnack off */
+        {{.features = 0xd00}, "do not have the features of target gfx950"}, /* sramecc on */
         {{.abi_version = 4}, "ABI version is 4"},
         {{.lds_bytes = 163841}, "163841"},
         {{.small_workgroup = 1}, "1 work items"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         cdnagen *ctx = context("", 0, CDNAGEN_SPILLS_ALLOW);
-        fake.wrong_symbol = rows[i].told.wrong_symbol;
-        fake.wrong_argument = rows[i].told.wrong_argument;
-        fake.more_arguments = rows[i].told.more_arguments;
-        fake.wrong_mach = rows[i].told.wrong_mach;
-        fake.wrong_features = rows[i].told.wrong_features;
-        fake.abi_version = rows[i].told.abi_version;
-        fake.lds_bytes = rows[i].told.lds_bytes;
-        fake.small_workgroup = rows[i].told.small_workgroup;
+        fake.fault = rows[i].fault;
         cdnagen_kernel *kernel = NULL;
         assert_int_equal(gen_kernel(ctx, tag, shape_words, &kernel), CDNAGEN_BAD_OBJECT);
         assert_error_says(rows[i].says);
