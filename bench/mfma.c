@@ -26,7 +26,7 @@ static double rate(const sim_mfma_call *call, void (*run)(const sim_mfma_call *)
 
 int main(void) {
     static const sim_mfma_path *const paths[] = {&sim_mfma_baseline, &sim_mfma_avx2, &sim_mfma_avx512};
-    static uint32_t a[8 * 64], b[8 * 64], acc[32 * 64], scales[64];
+    static _Alignas(64) uint32_t a[8 * 64], b[8 * 64], acc[32 * 64], scales[64];
     for (size_t i = 0; i < sizeof a / sizeof *a; i++) a[i] = (uint32_t)random() & 0x3f3f3f3f, b[i] = (uint32_t)random();
     for (size_t i = 0; i < 64; i++) scales[i] = 0x7f7f7f7f;
     printf("%-38s %12s", "MFMA/s on one core", "plain");

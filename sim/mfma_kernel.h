@@ -114,7 +114,7 @@ INLINE void add(float *sum, const float *part, int count) {
 INLINE void run_sized(const sim_mfma_call *q, int size) {
     const sim_mfma *m = q->row;
     const int selected = m->a == FORMAT_SELECTED, bands = 64 / size;
-    float a[INPUT_ELEMENTS], b[INPUT_ELEMENTS], sum[32 * 32], part[32 * 32];
+    _Alignas(64) float a[INPUT_ELEMENTS], b[INPUT_ELEMENTS], sum[32 * 32], part[32 * 32];
     spread(q->a, a, size, m->k, sim_small_float(sim_mfma_format_a(m, q->mod), q->chip), selected);
     spread(q->b, b, size, m->k, sim_small_float(sim_mfma_format_b(m, q->mod), q->chip), selected);
     for (int i = 0; i < size; i++)
