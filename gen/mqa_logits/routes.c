@@ -11,16 +11,15 @@ typedef struct route {
     const char *tags[CHOICES_MAX];
 } route;
 
-/* The first row whose class holds the shape is taken. */
+/* The first row whose class holds the shape is taken. Beyond dim 128 four waves share a tile: with one each, LDS would
+ * hold fewer workgroups than a compute unit has SIMDs. */
 static const route routes[] = {
-    {32, 64, {"mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs"}},
-    {32, 512, {"mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs"}},
-    {127, 64, {"mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs"}},
-    {127, 512, {"mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs"}},
-    {128, 512, {"mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs"}},
+    {32, 128, {"mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs"}},
+    {128, 128, {"mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs"}},
+    {128, 512, {"mfma32x32x64_bkv64_r1_w4_lds2_swp_rs_hfma", "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_hfma"}},
 };
 
-/* Tried after the class's own: fewer registers, then other atoms, then no LDS at all. */
+/* Tried after the class's own: fewer registers, then the other MFMA, then no LDS at all. */
 static const char *const fallbacks[] = {
     "mfma32x32x64_bkv64_r1_w1_lds2_rs_hfma",
     "mfma32x32x64_bkv32_r1_w1_lds2_hfma",

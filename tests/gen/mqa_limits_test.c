@@ -173,16 +173,33 @@ static void auto_serves_every_shape_that_fits_an_atom(void **state) {
         }
 }
 
-static void auto_takes_the_default_tag(void **state) {
+static void auto_takes_the_first_choice_of_its_class(void **state) {
     (void)state;
-    static const char *const shape_rows[] = {"heads=32 dim=64", "heads=64 dim=128", "heads=128 dim=128",
-                                             "heads=128 dim=512"};
-    for (size_t i = 0; i < COUNT(shape_rows); i++) {
-        const plan p = plan_of("mqa_logits:auto", shape_rows[i]);
-        assert_string_equal(p.tag, "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma");
-    }
-    assert_string_equal(plan_of("mqa_logits:auto", "heads=16 dim=128").tag,
-                        "mfma16x16x128_bkv64_r1_w1_lds2_swp_rs_hfma");
+    static const char *const rows[][2] = {
+        {"heads=32 dim=64", "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma"},
+        {"heads=64 dim=128", "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma"},
+        {"heads=128 dim=128", "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma"},
+        {"heads=16 dim=128", "mfma16x16x128_bkv64_r1_w1_lds2_swp_rs_hfma"},
+        {"heads=32 dim=192", "mfma32x32x64_bkv64_r1_w4_lds2_swp_rs_hfma"},
+        {"heads=128 dim=512", "mfma32x32x64_bkv64_r1_w4_lds2_swp_rs_hfma"},
+        {"heads=48 dim=512", "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_hfma"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_string_equal(plan_of("mqa_logits:auto", rows[i][0]).tag, rows[i][1]);
+}
+
+/* Where each class's first choice leaves LDS for a wave on every SIMD. */
+static void auto_leaves_no_simd_without_a_wave(void **state) {
+    (void)state;
+    for (int heads = 16; heads <= 128; heads += 16)
+        for (int dim = 64; dim <= 512; dim += 64) {
+            if (dim % 128 && heads % 32) continue;
+            char words[64];
+            snprintf(words, sizeof words, "heads=%d dim=%d", heads, dim);
+            const plan p = plan_of("mqa_logits:auto", words);
+            const int workgroups = p.target.chip->lds_bytes / (int)p.lds_bytes;
+            assert_true(workgroups * (int)p.block[0] / LANES >= p.target.chip->simds);
+        }
 }
 
 static void auto_names_what_each_choice_lacked(void **state) {
@@ -202,7 +219,8 @@ int main(void) {
         cmocka_unit_test(accepted),
         cmocka_unit_test(the_nearest_tag_fits),
         cmocka_unit_test(auto_serves_every_shape_that_fits_an_atom),
-        cmocka_unit_test(auto_takes_the_default_tag),
+        cmocka_unit_test(auto_takes_the_first_choice_of_its_class),
+        cmocka_unit_test(auto_leaves_no_simd_without_a_wave),
         cmocka_unit_test(auto_names_what_each_choice_lacked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
