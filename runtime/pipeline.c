@@ -77,6 +77,7 @@ cdnagen_status pipeline(cdnagen *ctx, const char *tag, const char *shape, int ro
     if (!s) blob = recover(ctx, p, &found, &took->tier);
     if (!s && !blob) s = must_compile(ctx, p);
     if (!s && !blob) lock = cache_lock(ctx->cache, p->key_text);
+    /* Another thread or process may have made it while this one waited. */
     if (!s && !blob) blob = recover(ctx, p, &found, &took->tier);
     if (!s && !blob) {
         took->tier = CDNAGEN_TIER_NONE;
