@@ -42,8 +42,8 @@ sim_mfma_registers sim_mfma_operands(const sim_mfma *m, int cbsz, int blgp);
 const char *sim_mfma_refusal(const sim_mfma *m, const chip *c, const sim_mfma_modifiers *mod);
 
 /* sim_mfma_run: D = A * B + C for one wave; EXEC plays no part.
- * shapes: a, b, c_in, d: [register][64 lanes], counts as sim_mfma_operands says; d may equal c_in; fastest on 64-byte
- *         boundaries
+ * shapes: a, b, c_in, d: [register][64 lanes], counts as sim_mfma_operands says; d may equal c_in and overlap a and b;
+ *         fastest on 64-byte boundaries
  * math: docs/mfma.md: products and sums in f32 by fused multiply-add, k ascending, one chain per 32 k of f8f6f4
  * errors: none; the caller has asked sim_mfma_refusal */
 void sim_mfma_run(const sim_mfma *m, const chip *c, const sim_mfma_modifiers *mod, const uint32_t *a, const uint32_t *b,

@@ -123,7 +123,7 @@ static void random_numbers_agree_with_double_precision(void **state) {
     for_each(random_against_double);
 }
 
-/* Any bytes: NaN, infinities, denormals, extreme scales. Then the same with D in the place of C. */
+/* Any bytes: NaN, infinities, denormals, extreme scales. Then the same with D in the place of C, and of A. */
 static void paths_agree(job *q) {
     static const sim_mfma_path *const paths[] = {&sim_mfma_baseline, &sim_mfma_avx2, &sim_mfma_avx512};
     static uint32_t plain[ACC_DWORDS];
@@ -159,12 +159,17 @@ static void paths_agree(job *q) {
                 fail_msg("%s on %s, cbsz %d blgp %d: path %s differs from the plain one", q->m->name, q->c->name,
                          q->mod.cbsz, q->mod.blgp, paths[i]->name);
         }
+        static uint32_t over_a[ACC_DWORDS], before[ACC_DWORDS];
+        memcpy(over_a, q->a, sizeof q->a);
         const int acc = sim_mfma_operands(q->m, q->mod.cbsz, q->mod.blgp).acc;
+        memcpy(before, q->in, sizeof before);
         sim_mfma_run(q->m, q->c, &q->mod, q->a, q->b, q->in, q->in);
         assert_memory_equal(q->in, plain, (size_t)acc * 256);
+        sim_mfma_run(q->m, q->c, &q->mod, over_a, q->b, before, over_a);
+        assert_memory_equal(over_a, plain, (size_t)acc * 256);
     }
 }
-static void vector_paths_equal_the_plain_one_and_d_may_be_c(void **state) {
+static void vector_paths_equal_the_plain_one_and_d_may_be_c_or_a(void **state) {
     (void)state;
     for_each(paths_agree);
 }
@@ -194,7 +199,7 @@ int main(void) {
         cmocka_unit_test(every_row_says_whether_its_places_are_derived),
         cmocka_unit_test(every_element_of_a_b_and_d_is_in_its_place),
         cmocka_unit_test(random_numbers_agree_with_double_precision),
-        cmocka_unit_test(vector_paths_equal_the_plain_one_and_d_may_be_c),
+        cmocka_unit_test(vector_paths_equal_the_plain_one_and_d_may_be_c_or_a),
         cmocka_unit_test(register_counts_are_those_of_the_disassembly),
     };
     return cmocka_run_group_tests_name("mfma_elements", tests, read_layouts, NULL);
