@@ -95,7 +95,7 @@ cdnagen_status plan_make(const char *tag, const char *shape, const target *t, in
     if (!tag || !shape || !t || !out)
         return fail(CDNAGEN_BAD_ARGUMENT, "the tag, the shape, the target and the out-parameter must not be NULL");
     const family *f = NULL;
-    const char *fields = NULL;
+    const char *fields = "";
     TRY(find_operator(tag, &f, &fields));
     _Alignas(16) unsigned char variant[VARIANT_BYTES_MAX] = {0};
     _Alignas(16) unsigned char words[SHAPE_BYTES_MAX] = {0};
