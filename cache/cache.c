@@ -68,7 +68,7 @@ cdnagen_status cache_open(const cache_options *options, cache **out) {
 
 void cache_close(cache *c) {
     if (!c) return;
-    memory_free(&c->memory);
+    memory_tier_free(&c->memory);
     pthread_cond_destroy(&c->released);
     pthread_mutex_destroy(&c->mutex);
     mem_free(c->dir);
@@ -77,7 +77,7 @@ void cache_close(cache *c) {
 
 static void remember(cache *c, uint64_t hash, cache_blob *b) {
     pthread_mutex_lock(&c->mutex);
-    memory_keep(&c->memory, hash, b);
+    memory_tier_keep(&c->memory, hash, b);
     pthread_mutex_unlock(&c->mutex);
 }
 
@@ -85,9 +85,9 @@ cache_blob *cache_get(cache *c, const char *key_text, cdnagen_cache_tier *tier) 
     *tier = CDNAGEN_TIER_NONE;
     if (c->off) return NULL;
     const size_t size = strlen(key_text);
-    const uint64_t hash = memory_hash(key_text, size);
+    const uint64_t hash = memory_tier_hash(key_text, size);
     pthread_mutex_lock(&c->mutex);
-    cache_blob *b = memory_find(&c->memory, hash, key_text, size);
+    cache_blob *b = memory_tier_find(&c->memory, hash, key_text, size);
     if (b) cache_blob_retain(b);
     pthread_mutex_unlock(&c->mutex);
     if (b) *tier = CDNAGEN_TIER_MEMORY;
@@ -105,7 +105,7 @@ cache_blob *cache_get(cache *c, const char *key_text, cdnagen_cache_tier *tier) 
 cache_blob *cache_put(cache *c, const char *key_text, const void *data, size_t size) {
     cache_blob *b = blob_make(key_text, data, size);
     if (!b || c->off) return b;
-    remember(c, memory_hash(b->key_text, b->key_text_bytes), b);
+    remember(c, memory_tier_hash(b->key_text, b->key_text_bytes), b);
     if (c->dir) {
         char key[CACHE_KEY_CHARS + 1];
         cache_key(key_text, key);

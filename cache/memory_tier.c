@@ -5,7 +5,7 @@
 #include "cache/tiers.h"
 
 /* Eight bytes a step: a key text is a few hundred bytes, and a byte a step would cost more than the rest of a hit. */
-uint64_t memory_hash(const void *key_text, size_t size) {
+uint64_t memory_tier_hash(const void *key_text, size_t size) {
     const char *p = key_text;
     uint64_t h = size, word;
     for (; size >= sizeof word; p += sizeof word, size -= sizeof word) {
@@ -30,7 +30,7 @@ static struct memory_slot *find(const memory_tier *m, uint64_t hash, const char 
     }
 }
 
-cache_blob *memory_find(const memory_tier *m, uint64_t hash, const char *key_text, size_t key_text_bytes) {
+cache_blob *memory_tier_find(const memory_tier *m, uint64_t hash, const char *key_text, size_t key_text_bytes) {
     return m->capacity ? find(m, hash, key_text, key_text_bytes)->blob : NULL;
 }
 
@@ -47,7 +47,7 @@ static int grow(memory_tier *m) {
     return 1;
 }
 
-void memory_keep(memory_tier *m, uint64_t hash, cache_blob *b) {
+void memory_tier_keep(memory_tier *m, uint64_t hash, cache_blob *b) {
     if (2 * (m->count + 1) > m->capacity && !grow(m)) return;
     struct memory_slot *slot = find(m, hash, b->key_text, b->key_text_bytes);
     if (!slot->blob) m->count++;
@@ -56,7 +56,7 @@ void memory_keep(memory_tier *m, uint64_t hash, cache_blob *b) {
     *slot = (struct memory_slot){hash, b};
 }
 
-void memory_free(memory_tier *m) {
+void memory_tier_free(memory_tier *m) {
     for (size_t i = 0; i < m->capacity; i++) cache_blob_release(m->slots[i].blob);
     mem_free(m->slots);
     *m = (memory_tier){0};

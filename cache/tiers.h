@@ -69,12 +69,12 @@ int blob_parse(cache_blob *b);
 
 /* ---- memory_tier.c: the caller holds the mutex ---- */
 
-uint64_t memory_hash(const void *key_text, size_t size);
-cache_blob *memory_find(const memory_tier *m, uint64_t hash, const char *key_text, size_t key_text_bytes);
-/* memory_keep: remember b, in place of an older blob of the same key text. Without memory it is not remembered.
+uint64_t memory_tier_hash(const void *key_text, size_t size);
+cache_blob *memory_tier_find(const memory_tier *m, uint64_t hash, const char *key_text, size_t key_text_bytes);
+/* memory_tier_keep: remember b, in place of an older blob of the same key text. Without memory it is not remembered.
  * owner: takes an ownership of its own */
-void memory_keep(memory_tier *m, uint64_t hash, cache_blob *b);
-void memory_free(memory_tier *m);
+void memory_tier_keep(memory_tier *m, uint64_t hash, cache_blob *b);
+void memory_tier_free(memory_tier *m);
 
 /* ---- folder.c: <root>/v1/<2 hex>/ and the names in it ---- */
 

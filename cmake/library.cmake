@@ -1,15 +1,17 @@
 # libcdnagen.so, libcdnagen.a and their installation.
-set(CDNAGEN_LIBRARY_MODULES core ir gen emit cache runtime compile sim)
-foreach(module ${CDNAGEN_LIBRARY_MODULES})
-  list(APPEND CDNAGEN_OBJECTS $<TARGET_OBJECTS:cdnagen_${module}>)
+foreach(module core ir gen emit cache runtime compile sim)
+  list(APPEND CDNAGEN_ARCHIVES $<TARGET_FILE:cdnagen_${module}>)
+  list(APPEND CDNAGEN_MODULES cdnagen_${module})
 endforeach()
 
 # Shared: LLVM and lld inside, nothing but the public names outside.
-add_library(cdnagen_shared SHARED ${CDNAGEN_OBJECTS})
+add_library(cdnagen_shared SHARED cmake/llvm_stubs.c)
+add_dependencies(cdnagen_shared ${CDNAGEN_MODULES})
 set_target_properties(cdnagen_shared PROPERTIES
   OUTPUT_NAME cdnagen VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
-target_link_libraries(cdnagen_shared PRIVATE cdnagen_lld cdnagen_blake3)
+target_link_libraries(cdnagen_shared PRIVATE -Wl,--whole-archive ${CDNAGEN_ARCHIVES} -Wl,--no-whole-archive cdnagen_lld
+                      cdnagen_blake3)
 target_link_options(cdnagen_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map -Wl,-Bsymbolic-functions
   -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--as-needed -Wl,-z,defs)
 
@@ -18,12 +20,12 @@ target_link_options(cdnagen_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE
 set(CDNAGEN_ARCHIVE ${PROJECT_BINARY_DIR}/libcdnagen.a)
 add_custom_command(
   OUTPUT ${CDNAGEN_ARCHIVE}
-  COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o cdnagen.o ${CDNAGEN_OBJECTS} ${CDNAGEN_LLD_FILES}
-          $<TARGET_FILE:cdnagen_llvm_stubs>
+  COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o cdnagen.o --whole-archive ${CDNAGEN_ARCHIVES} --no-whole-archive
+          ${CDNAGEN_LLD_FILES} $<TARGET_FILE:cdnagen_llvm_stubs>
   COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=cdnagen_* --keep-global-symbol=gen_kernel cdnagen.o
   COMMAND ${CMAKE_COMMAND} -E rm -f ${CDNAGEN_ARCHIVE}
   COMMAND ${CMAKE_AR} rcs ${CDNAGEN_ARCHIVE} cdnagen.o
-  DEPENDS ${CDNAGEN_OBJECTS} cdnagen_llvm_stubs COMMAND_EXPAND_LISTS VERBATIM)
+  DEPENDS ${CDNAGEN_MODULES} ${CDNAGEN_ARCHIVES} cdnagen_llvm_stubs COMMAND_EXPAND_LISTS VERBATIM)
 add_custom_target(cdnagen_archive ALL DEPENDS ${CDNAGEN_ARCHIVE})
 add_custom_target(cdnagen_all DEPENDS cdnagen_command cdnagen_shared cdnagen_archive) # what gets installed
 
