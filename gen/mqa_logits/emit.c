@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+/* The lanes' silent bit and the wrap below a window both need byte offsets in a row to stay under 2^31. */
+_Static_assert(MQA_SEQ_KV_MAX <= 1 << 29, "a row of logits must have less than 2^31 bytes");
+
 static ptr input(mqa *m, int arg, type element) { return e_ptr(m->e, e_arg(m->e, arg), element, 1); }
 
 /* Element `row * stride` of an argument, in 64 bits. */
@@ -145,6 +148,7 @@ void mqa_logits_emit(ir *e, const plan *p) {
     m.thread = e_workitem(e);
     m.lane = m.v->waves == 1 ? m.thread : e_and(e, m.thread, e_i32(e, LANES - 1));
     m.wave = m.v->waves == 1 ? e_i32(e, 0) : e_uniform(e, e_shr(e, m.thread, 6));
+    m.silent = e_select(e, e_less(e, m.lane, e_i32(e, m.g.n)), e_i32(e, 0), e_i32(e, INT32_MIN));
     m.q_stride = e_arg(e, MQA_Q_STRIDE);
     m.kv_stride = e_arg(e, MQA_KV_STRIDE);
     m.weights_stride = e_arg(e, MQA_WEIGHTS_STRIDE);

@@ -26,6 +26,7 @@ typedef struct mqa {
     mqa_geometry g;
     const atom *atom;
     val thread, lane, wave; /* wave is uniform */
+    val silent; /* without rs, one lane a column stores: others have the bit that takes an offset beyond any window */
     val seq, seq_kv, splits, split;
     val q_stride, kv_stride, weights_stride, logits_stride; /* I64, elements */
     val begin, tiles; /* first column and number of tiles of this workgroup's part */

@@ -2,25 +2,28 @@
 /* Direct-load builder: every wave reads its own n-tiles of each KV tile from memory into registers; no LDS, no barrier. */
 #include "gen/mqa_logits/emit.h"
 
+enum { SCALES_MAX = 16 };
+
 void mqa_emit_direct(mqa *m) {
     ir *const e = m->e;
     const mqa_geometry *const g = &m->g;
     const int owned = g->n_tiles / (int)m->v->waves, dim = (int)m->s->dim;
-    const val edge = e_and(e, m->lane, e_i32(e, g->n - 1));
-    const val stride = e_trunc(e, m->kv_stride);
-    const val first = e_muli(e, m->wave, owned * g->n); /* column in the tile */
+    const val edge = e_and(e, m->lane, e_i32(e, g->n - 1)), stride = e_trunc(e, m->kv_stride);
+    const val first = e_muli(e, m->wave, owned * g->n); /* the wave's first column in a tile, uniform */
     E_FOR0(t, e, e_i32(e, 0), m->tiles, e_i32(e, 1)) {
         const val col = e_add(e, m->begin, e_muli(e, t, m->v->bkv));
         const buffer kv_tile = mqa_kv_tile(m, col), scale_tile = mqa_scale_tile(m, col);
+        tile kv = t_cols(e, m->atom, dim, owned * g->n);
+        val scales[SCALES_MAX];
         for (int i = 0; i < owned; i++) {
-            const val column = e_addi(e, first, i * g->n); /* uniform */
-            tile kv = t_cols(e, m->atom, dim, g->n);
+            const val column = e_addi(e, first, i * g->n);
             const val lane_byte = e_add(e, e_mul(e, edge, stride), t_fragment_byte(e, &kv, 0, m->lane));
-            const val scale = e_buffer_load_at(e, scale_tile, F32, e_muli(e, edge, 4), e_muli(e, column, 4), 0);
             for (int s = 0; s < g->k_steps; s++)
-                kv.v[s] = e_buffer_load_at(e, kv_tile, VEC(8, I32), lane_byte, e_mul(e, column, stride), s * g->k);
-            const tile products = mqa_first_products(m, &kv);
-            mqa_tile(m, &kv, &products, &scale, e_add(e, col, column));
+                kv.v[i * g->k_steps + s] =
+                    e_buffer_load_at(e, kv_tile, VEC(8, I32), lane_byte, e_mul(e, column, stride), s * g->k);
+            scales[i] = e_buffer_load_at(e, scale_tile, F32, e_muli(e, edge, 4), e_muli(e, column, 4), 0);
         }
+        const tile products = mqa_first_products(m, &kv);
+        mqa_tile(m, &kv, &products, scales, e_add(e, col, first));
     }
 }

@@ -7,12 +7,11 @@ enum { DMA_BYTES = 16, DMA_OFFSETS_MAX = 32, STEPS_MAX = 16, SCALES_MAX = 64, RI
 
 typedef struct pipeline {
     lds ring;
-    val source[DMA_OFFSETS_MAX]; /* DMA i reads memory at source[i % source_count] of its lane, ... */
-    int source_count;
-    val source_step;         /* ... plus i / source_count times this */
-    val fragment[STEPS_MAX]; /* where a lane's fragment of K-step s begins in a slot */
-    int scale_loads, stores; /* a tile and wave */
-    val scale_byte;          /* the lane's scale in a group or n-tile */
+    val source[DMA_OFFSETS_MAX]; /* DMA i reads memory at source[i % dma_sources] of its lane, ... */
+    val source_step;             /* ... plus i / dma_sources times this */
+    val fragment[STEPS_MAX];     /* where a lane's fragment of K-step s begins in a slot */
+    int scale_loads, stores;     /* a tile and wave */
+    val scale_byte;              /* the lane's scale in a group or n-tile */
 } pipeline;
 
 /* mqa_swizzle, emitted. */
@@ -27,15 +26,14 @@ static pipeline begin(mqa *m) {
     const mqa_geometry *const g = &m->g;
     const int dim = (int)m->s->dim, dma_block = DMA_BYTES * LANES * (int)m->v->waves;
     pipeline p = {.ring = e_lds(e, "ring", g->lds_bytes, RING_ALIGN)};
-    /* The swizzle repeats after its period: so many DMAs need an address of their own, the rest are rows further on. */
+    /* The swizzle repeats: so many DMAs need an address of their own, the rest are whole rows further on. */
     const val stride = e_trunc(e, m->kv_stride);
-    p.source_count = g->swizzle_period > dma_block ? g->swizzle_period / dma_block : 1;
-    for (int i = 0; i < p.source_count; i++) {
+    for (int i = 0; i < g->dma_sources; i++) {
         const val byte = swizzle(m, e_addi(e, e_muli(e, m->thread, DMA_BYTES), (int64_t)i * dma_block));
-        const val row = e_udiv(e, byte, e_i32(e, dim)), in_row = e_and(e, byte, e_i32(e, dim - 1));
-        p.source[i] = e_add(e, e_mul(e, row, stride), in_row);
+        const val row = e_udiv(e, byte, e_i32(e, dim));
+        p.source[i] = e_add(e, e_mul(e, row, stride), e_sub(e, byte, e_muli(e, row, dim)));
     }
-    p.source_step = e_muli(e, stride, p.source_count * dma_block / dim);
+    p.source_step = e_muli(e, stride, g->dma_sources * dma_block / dim);
     const val edge = e_and(e, m->lane, e_i32(e, g->n - 1));
     const tile kv = t_cols(e, m->atom, dim, (int)m->v->bkv);
     for (int s = 0; s < g->k_steps; s++)
@@ -68,7 +66,7 @@ static void dma_tile(mqa *m, const pipeline *p, val col, val slot) {
     const int wave_block = DMA_BYTES * LANES, dma_block = wave_block * (int)m->v->waves;
     const val to = e_add(e, slot, e_muli(e, m->wave, wave_block));
     for (int i = 0; i < m->g.kv_dmas; i++)
-        e_lds_dma(e, from, p->source[i % p->source_count], e_muli(e, p->source_step, i / p->source_count), p->ring,
+        e_lds_dma(e, from, p->source[i % m->g.dma_sources], e_muli(e, p->source_step, i / m->g.dma_sources), p->ring,
                   e_addi(e, to, (int64_t)i * dma_block), DMA_BYTES);
 }
 

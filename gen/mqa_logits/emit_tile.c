@@ -48,17 +48,12 @@ static val sum_group(mqa *m, const val *part) {
 }
 
 /* Columns before the row's window wrap to offsets beyond its extent, so that one bounds check drops both sides. */
-static void store(mqa *m, const mqa_row *r, val logit, val col, val column_in_tile) {
+static void store(mqa *m, const mqa_row *r, val logit, val col) {
     ir *const e = m->e;
     /* e_uniform also keeps the sum in the lane's own offset: an instruction offset may not carry past a wrap. */
     const val from = e_uniform(e, e_muli(e, e_sub(e, col, r->start), 4));
-    e_buffer_store(e, r->window, logit, e_add(e, e_muli(e, column_in_tile, 4), from), 0);
-}
-
-static void store_column(mqa *m, const mqa_row *r, val logit, val col, int n_tile) {
-    ir *const e = m->e;
-    /* One lane a column stores; the others hold the same number. */
-    E_IF(e, e_less(e, m->lane, e_i32(e, m->g.n))) { store(m, r, logit, e_addi(e, col, n_tile * m->g.n), m->lane); }
+    const val at = e_add(e, e_muli(e, m->lane, 4), from);
+    e_buffer_store(e, r->window, logit, m->v->rs ? at : e_or(e, at, m->silent), 0);
 }
 
 static void consume(mqa *m, const tile *sums, mqa_item item, val *group, const val *scales, val col) {
@@ -66,14 +61,14 @@ static void consume(mqa *m, const tile *sums, mqa_item item, val *group, const v
     const mqa_row *const r = &m->rows[item.row];
     const val part = head_sum(m, r, sums);
     if (!m->v->rs) {
-        store_column(m, r, e_fmul(e, sum_column(m, part), scales[item.n_tile], 0), col, item.n_tile);
+        store(m, r, e_fmul(e, sum_column(m, part), scales[item.n_tile], 0), e_addi(e, col, item.n_tile * m->g.n));
         return;
     }
     const int place = item.n_tile % m->g.group;
     group[place] = part;
     if (place < m->g.group - 1) return;
     const int g = item.n_tile / m->g.group;
-    store(m, r, e_fmul(e, sum_group(m, group), scales[g], 0), e_addi(e, col, g * LANES), m->lane);
+    store(m, r, e_fmul(e, sum_group(m, group), scales[g], 0), e_addi(e, col, g * LANES));
 }
 
 /* The order that swp asks of the scheduler: the products of each next item one by one, between equal parts of the
