@@ -4,14 +4,13 @@ foreach(module core ir gen emit cache runtime compile sim)
   list(APPEND CDNAGEN_MODULES cdnagen_${module})
 endforeach()
 
-# Shared: LLVM and lld inside, nothing but the public names outside.
-add_library(cdnagen_shared SHARED cmake/llvm_stubs.c)
-add_dependencies(cdnagen_shared ${CDNAGEN_MODULES})
+# Shared: LLVM and lld inside, nothing but the public names outside. The public functions are in core and runtime, whose objects
+# are named because --exclude-libs hides what comes out of an archive.
+add_library(cdnagen_shared SHARED $<TARGET_OBJECTS:cdnagen_core> $<TARGET_OBJECTS:cdnagen_runtime>)
 set_target_properties(cdnagen_shared PROPERTIES
   OUTPUT_NAME cdnagen VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
-target_link_libraries(cdnagen_shared PRIVATE -Wl,--whole-archive ${CDNAGEN_ARCHIVES} -Wl,--no-whole-archive cdnagen_lld
-                      cdnagen_blake3)
+target_link_libraries(cdnagen_shared PRIVATE cdnagen_runtime cdnagen_compile cdnagen_sim)
 target_link_options(cdnagen_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map -Wl,-Bsymbolic-functions
   -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--as-needed -Wl,-z,defs)
 
