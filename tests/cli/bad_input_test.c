@@ -70,7 +70,7 @@ static const struct row {
      BAD_INPUT,
      {"many", "heads", "BAD_SHAPE"}},
     {"shape word twice", "", "gen " GOOD_TAG " heads=64 heads=64 dim=128", BAD_INPUT, {"heads", "BAD_SHAPE"}},
-    {"run-time word missing", "", "run --sim " GOOD_TAG " heads=64 dim=128", BAD_INPUT, {"seq", "BAD_SHAPE"}},
+    {"run-time word missing", "", "run --sim --json " GOOD_TAG " heads=64 dim=128", BAD_INPUT, {"seq", "BAD_SHAPE"}},
     {"LDS does not fit",
      "",
      "gen mqa_logits:mfma32x32x64_bkv128_lds3 heads=64 dim=512",
