@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Lane loops: the effects of vector rows, compiled three times (baseline x86-64, AVX2, AVX-512) and chosen at run time. */
+#ifndef SIM_LANES_H
+#define SIM_LANES_H
+
+#include "sim/isa.h"
+
+/* lanes: what an effect sees. shapes: operands [1 or 2 registers][64]; mask 0 or ~0 a lane */
+struct lanes {
+    uint32_t *d;
+    const uint32_t *a, *b, *c;
+    const uint32_t *mask;
+    uint64_t carry_in, carry_out;
+    const chip *chip;
+    int clamp, imm;
+};
+
+/* lanes_effects: [vector rows] and [compare rows], in the order of sim/isa/vector.def, for this host. */
+typedef struct lanes_effects {
+    lanes_effect *const *vector, *const *compare;
+} lanes_effects;
+const lanes_effects *lanes_for_host(void);
+
+extern const lanes_effects lanes_baseline, lanes_avx2, lanes_avx512;
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* OpenCL C kernels that clang compiles while the test runs; results equal plain C bit for bit. */
+#include "tests/sim/gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const option_sets[] = {"-O3", "-O1", "-O0"};
+enum { OPTION_SETS = 3 };
+static const char *const modes[] = {"threads=2", "late poison threads=2"};
+
+#define HEAD                                                                                                           \
+    "#define LID ((uint)__builtin_amdgcn_workitem_id_x())\n"                                                           \
+    "#define GROUP ((uint)__builtin_amdgcn_workgroup_id_x())\n"                                                        \
+    "#define BARRIER() do { __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"); __builtin_amdgcn_s_barrier(); "   \
+    "__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\"); } while (0)\n"
+
+static uint32_t seed = 1;
+static uint32_t random_word(void) { return seed = seed * 1664525u + 1013904223u, seed >> 8 ^ seed << 24; }
+
+/* Every kernel: two input buffers and one output of N dwords, run at every optimisation level in both completion modes. */
+enum { N = 1000, GROUPS = 4, THREADS = 250 }; /* 250 threads: the last wave is partial */
+typedef void expected(uint32_t *out, const uint32_t *a, const uint32_t *b);
+
+static void check(const char *source, gpu_grid grid, expected *reference) {
+    static uint32_t a[N], b[N], out[N], want[N];
+    for (int i = 0; i < N; i++) {
+        a[i] = random_word();
+        b[i] = random_word();
+    }
+    memset(want, 0, sizeof want);
+    reference(want, a, b);
+    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++)
+        for (int o = 0; o < OPTION_SETS; o++) {
+            gpu_open(modes[m]);
+            const hip_module module = gpu_compile(source, option_sets[o]);
+            const uint64_t da = gpu_buffer(a, sizeof a), db = gpu_buffer(b, sizeof b),
+                           dout = gpu_buffer(NULL, sizeof out);
+            const hip_error error = gpu_launch(module, "k", grid, 3, dout, da, db);
+            if (error != HIP_SUCCESS) fail_msg("%s %s: HIP %d: %s", modes[m], option_sets[o], error, gpu->last_fault());
+            gpu_read(out, dout, sizeof out);
+            for (int i = 0; i < N; i++)
+                if (out[i] != want[i])
+                    fail_msg("%s %s: element %d is 0x%08x, not 0x%08x", modes[m], option_sets[o], i, out[i], want[i]);
+            assert_int_equal(gpu->module_unload(module), HIP_SUCCESS);
+            gpu->free((void *)(uintptr_t)da);
+            gpu->free((void *)(uintptr_t)db);
+            gpu->free((void *)(uintptr_t)dout);
+        }
+}
+static const gpu_grid plain = {.groups = GROUPS, .threads = THREADS};
+
+static float as_float(uint32_t x) {
+    float f;
+    memcpy(&f, &x, 4);
+    return f;
+}
+static uint32_t as_bits(float f) {
+    uint32_t x;
+    memcpy(&x, &f, 4);
+    return x;
+}
+
+static void saxpy_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) {
+    for (int i = 0; i < N; i++) out[i] = as_bits(__builtin_fmaf(2.5f, (float)(int32_t)a[i], (float)(int32_t)b[i]));
+}
+static void saxpy(void **state) {
+    (void)state;
+    check(HEAD "kernel void k(global float *out, global int *a, global int *b) { uint i = GROUP * 250 + LID;"
+               " out[i] = __builtin_fmaf(2.5f, (float)a[i], (float)b[i]); }",
+          plain, saxpy_reference);
+}
+
+static void reduction_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) {
+    for (int g = 0; g < GROUPS; g++)
+        for (int i = 0; i < THREADS; i++) out[g] += a[g * THREADS + i] ^ b[g * THREADS + i];
+}
+static void reduction_with_lds_and_barriers(void **state) {
+    (void)state;
+    check(HEAD "kernel void k(global uint *out, global uint *a, global uint *b) { local uint part[256]; uint i = GROUP "
+               "* 250 + LID;"
+               " part[LID] = a[i] ^ b[i]; if (LID < 6) part[250 + LID] = 0; BARRIER();"
+               " for (uint n = 128; n; n /= 2) { if (LID < n) part[LID] += part[LID + n]; BARRIER(); }"
+               " if (LID == 0) out[GROUP] = part[0]; }",
+          plain, reduction_reference);
+}
+
+static uint32_t collatz(uint32_t x) {
+    uint32_t steps = 0;
+    while (x != 1 && steps < 200) {
+        if (x & 1)
+            x = 3 * x + 1;
+        else
+            while (!(x & 1)) x >>= 1;
+        steps++;
+    }
+    return steps;
+}
+static void divergent_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) {
+    for (int i = 0; i < N; i++) out[i] = collatz((a[i] & 1023) + 1) * 1000 + (b[i] % 7 == 3 ? b[i] / 7 : b[i] % 13);
+}
+static void divergent_loops(void **state) {
+    (void)state;
+    check(HEAD "kernel void k(global uint *out, global uint *a, global uint *b) { uint i = GROUP * 250 + LID; uint x = "
+               "(a[i] & 1023) + 1,"
+               " steps = 0; while (x != 1 && steps < 200) { if (x & 1) x = 3 * x + 1; else while (!(x & 1)) x >>= 1; "
+               "steps++; }"
+               " out[i] = steps * 1000 + (b[i] % 7 == 3 ? b[i] / 7 : b[i] % 13); }",
+          plain, divergent_reference);
+}
+
+static void bytes_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) {
+    const int8_t *pa = (const int8_t *)a;
+    const uint16_t *pb = (const uint16_t *)b;
+    uint8_t *bytes_out = (uint8_t *)out;
+    for (int i = 0; i < N; i++) {
+        bytes_out[i] = (uint8_t)(pa[i] * 3 + (int16_t)pb[i]);
+        const uint16_t half = (uint16_t)(pb[i] - (uint8_t)pa[i]);
+        memcpy(bytes_out + N + 2 * i, &half, 2);
+    }
+}
+static void byte_and_short_access(void **state) {
+    (void)state;
+    check(HEAD "kernel void k(global uchar *out, global char *a, global short *b) { uint i = GROUP * 250 + LID;"
+               " out[i] = (uchar)(a[i] * 3 + b[i]); ((global ushort *)(out + 1000))[i] = (ushort)((ushort)b[i] - "
+               "(uchar)a[i]); }",
+          plain, bytes_reference);
+}
+
+static void wide_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) {
+    for (int i = 0; i < N / 2; i++) {
+        uint64_t x, y;
+        memcpy(&x, a + 2 * i, 8);
+        memcpy(&y, b + 2 * i, 8);
+        uint64_t r = x * y + (x >> (y & 63)) - (uint64_t)((int64_t)y >> (x & 31)) + (x < y ? x << 7 : y << 9);
+        r ^=
+            (uint64_t)((int64_t)x > (int64_t)y) + (x / (y >> 40 | 1)) + (uint64_t)((int64_t)x % (int64_t)(y >> 33 | 1));
+        memcpy(out + 2 * i, &r, 8);
+    }
+}
+static void arithmetic_of_64_bits(void **state) {
+    (void)state;
+    check(HEAD "kernel void k(global ulong *out, global ulong *a, global ulong *b) { uint i = GROUP * 250 + LID; if (i "
+               ">= 500) return;"
+               " ulong x = a[i], y = b[i]; ulong r = x * y + (x >> (y & 63)) - (ulong)((long)y >> (x & 31)) + (x < y ? "
+               "x << 7 : y << 9);"
+               " r ^= (ulong)((long)x > (long)y) + (x / (y >> 40 | 1)) + (ulong)((long)x % (long)(y >> 33 | 1)); "
+               "out[i] = r; }",
+          plain, wide_reference);
+}
+
+static uint32_t fibonacci(uint32_t n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+static void call_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) {
+    for (int i = 0; i < N; i++) {
+        uint32_t table[16];
+        for (uint32_t j = 0; j < 16; j++) table[j] = a[i] * j + b[i];
+        out[i] = table[a[i] & 15] + table[b[i] & 15] + fibonacci(i & 7);
+    }
+}
+static void calls_with_scratch(void **state) {
+    (void)state;
+    check(
+        HEAD
+        "__attribute__((noinline)) uint fibonacci(uint n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }\n"
+        "__attribute__((noinline)) void fill(private uint *t, uint x, uint y) { for (uint j = 0; j < 16; j++) t[j] = x "
+        "* j + y; }\n"
+        "kernel void k(global uint *out, global uint *a, global uint *b) { uint i = GROUP * 250 + LID; uint table[16];"
+        " fill(table, a[i], b[i]); out[i] = table[a[i] & 15] + table[b[i] & 15] + fibonacci(i & 7); }",
+        plain, call_reference);
+}
+
+static void floats_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) {
+    for (int i = 0; i < N; i++) {
+        const float x = as_float((a[i] & 0x0fffffff) | 0x30000000), y = as_float((b[i] & 0x0fffffff) | 0x30000000);
+        const double d = (double)x * (double)y - (double)y / (double)(x + 1.0f);
+        out[i] = as_bits(x / y + (float)d + (x < y ? x * 3.0f : -y));
+    }
+}
+static void division_and_double(void **state) {
+    (void)state;
+    check(HEAD "#pragma OPENCL FP_CONTRACT OFF\nkernel void k(global float *out, global uint *a, global uint *b) { "
+               "uint i = GROUP * 250 + LID;"
+               " float x = as_float((a[i] & 0x0fffffff) | 0x30000000), y = as_float((b[i] & 0x0fffffff) | 0x30000000);"
+               " double d = (double)x * (double)y - (double)y / (double)(x + 1.0f); out[i] = x / y + (float)d + (x < y "
+               "? x * 3.0f : -y); }",
+          plain, floats_reference);
+}
+
+static void atomics_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) {
+    for (int i = 0; i < N; i++) {
+        out[a[i] % 61]++;
+        out[100 + b[i] % 17] += a[i] >> 20;
+        if (b[i] > out[200]) out[200] = b[i];
+    }
+}
+static void histogram_with_atomics(void **state) {
+    (void)state;
+    check(HEAD
+          "kernel void k(global uint *out, global uint *a, global uint *b) { local uint h[64]; uint i = GROUP * 250 + "
+          "LID;"
+          " if (LID < 64) h[LID] = 0; BARRIER(); __atomic_fetch_add(&h[a[i] % 61], 1, __ATOMIC_RELAXED); BARRIER();"
+          " if (LID < 61) __atomic_fetch_add(&out[LID], h[LID], __ATOMIC_RELAXED);"
+          " __atomic_fetch_add(&out[100 + b[i] % 17], a[i] >> 20, __ATOMIC_RELAXED);"
+          " __atomic_fetch_max(&out[200], b[i], __ATOMIC_RELAXED); }",
+          plain, atomics_reference);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(saxpy),
+        cmocka_unit_test(reduction_with_lds_and_barriers),
+        cmocka_unit_test(divergent_loops),
+        cmocka_unit_test(byte_and_short_access),
+        cmocka_unit_test(arithmetic_of_64_bits),
+        cmocka_unit_test(calls_with_scratch),
+        cmocka_unit_test(division_and_double),
+        cmocka_unit_test(histogram_with_atomics),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
