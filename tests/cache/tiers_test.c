@@ -85,19 +85,19 @@ static void keys_of_one_hash_stay_apart(void **state) {
     static const char *const key_texts[] = {"ab", "abc", "a", "", "abd"};
     enum { COUNT = sizeof key_texts / sizeof *key_texts };
     memory_tier m = {0};
-    assert_null(memory_find(&m, 5, "ab", 2));
+    assert_null(memory_tier_find(&m, 5, "ab", 2));
     for (int i = 0; i < COUNT; i++) {
         cache_blob *b = blob_make(key_texts[i], &key_texts[i], sizeof key_texts[i]);
-        memory_keep(&m, 5, b);
+        memory_tier_keep(&m, 5, b);
         cache_blob_release(b);
     }
     for (int i = 0; i < COUNT; i++) {
-        const cache_blob *b = memory_find(&m, 5, key_texts[i], strlen(key_texts[i]));
+        const cache_blob *b = memory_tier_find(&m, 5, key_texts[i], strlen(key_texts[i]));
         assert_non_null(b);
         assert_memory_equal(cache_blob_data(b), &key_texts[i], sizeof key_texts[i]);
-        assert_null(memory_find(&m, 6, key_texts[i], strlen(key_texts[i])));
+        assert_null(memory_tier_find(&m, 6, key_texts[i], strlen(key_texts[i])));
     }
-    memory_free(&m);
+    memory_tier_free(&m);
 }
 
 static void a_blob_outlives_the_cache(void **state) {
