@@ -100,7 +100,8 @@ static void fill_ring(mqa *m, const pipeline *p) {
         dma_tile(m, p, column_of(m, e_i32(e, t)), e_i32(e, (int64_t)t * m->g.slot_bytes));
         e_sched_fence(e);
         const int others = p->stores + (t < m->v->prefetch - 1 ? p->scale_loads : 0);
-        for (int i = 0; i < others; i++) e_buffer_store(e, nowhere, e_f32(e, 0), zero, 0);
+        /* at places apart, so that LLVM neither drops nor joins any; more than a wait can count need not be */
+        for (int i = 0; i < others && i < VMCNT_MAX; i++) e_buffer_store(e, nowhere, e_f32(e, 0), zero, 64 * i);
         e_sched_fence(e);
     }
 }
