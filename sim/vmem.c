@@ -37,6 +37,9 @@ static int check_alignment(wave *w, const memory_row *row, int lane, uint64_t ad
     return 0;
 }
 
+static void perform_load(wave *w, transfer *a);
+static void perform_dma(wave *w, transfer *a);
+
 /* ---- places ---- */
 
 /* A descriptor's fields. source: AMD CDNA4 ISA guide, "Buffer Resource Descriptor" */
@@ -121,8 +124,9 @@ static unsigned char *flat_place(wave *w, const memory_row *row, int lane, uint6
 
 /* Global, flat and scratch: 64-bit VGPR pair, or SGPR base plus 32-bit VGPR. */
 static int flat_places(wave *w, const inst *in, const memory_row *row, transfer *a, int at) {
-    const operand *v = &in->op[at], *s = &in->op[at + 1];
-    const int has_base = row->space != SPACE_ANY && at + 1 < in->op_count && s->kind != K_OFF;
+    const int after = at + (a->perform == perform_load || a->perform == perform_dma ? 1 : 2); /* data lie between */
+    const operand *v = &in->op[at], *s = &in->op[after];
+    const int has_base = row->space != SPACE_ANY && after < in->op_count && s->kind != K_OFF;
     const uint64_t base = has_base ? scalar_read(w, s, row->space == SPACE_PRIVATE ? T_u32 : T_u64) : 0;
     FOR_LANES(a->exec, l) {
         uint64_t offset = 0;
