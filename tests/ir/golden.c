@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Golden counts: what the steady loop of every listed kernel consists of, what the kernel uses, and a hash of its code.
+ * One line a kernel in golden/<operator>_<chip>.txt. `golden` writes the file, `golden --check` compares. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/codeobj.h"
+#include "runtime/compile.h"
+
+static const char *const tags[] = {
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", /* the default variant first */
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma_wpe1",
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma2",
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs",
+    "mfma32x32x64_bkv64_r1_w1_lds2_rs_hfma",
+    "mfma32x32x64_bkv64_r1_w1_lds2_hfma",
+    "mfma32x32x64_bkv64_r1_w1_lds4_pd1_swp_rs_hfma_wpe3",
+    "mfma32x32x64_bkv64_r1_w1_lds4_pd3_swp_rs_hfma",
+    "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_hfma",
+    "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs",
+    "mfma32x32x64_bkv128_r1_w4_lds2_swp_rs_hfma",
+    "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_hfma",
+    "mfma16x16x128_bkv64_r2_w4_lds3_rs",
+    "mfma32x32x64_bkv64_r1_w1",
+    "mfma32x32x64_bkv64_r2_w2_hfma",
+    "mfma16x16x128_bkv64_r1_w2_hfma2",
+};
+static const char *const shapes[] = {"heads=64 dim=128 clean=1", "heads=64 dim=128 clean=0",
+                                     "heads=128 dim=128 clean=1", "heads=32 dim=64 clean=1",
+                                     "heads=32 dim=512 clean=1"};
+static const char operator_name[] = "mqa_logits", chip_name[] = "gfx950";
+
+typedef struct counts {
+    unsigned mfma, valu, salu, lds_dma, lds_reads, loads, stores, waits, full_waits, barriers, nops, accvgpr;
+} counts;
+
+static int starts(const char *line, const char *word) { return !strncmp(line, word, strlen(word)); }
+
+static void count(const char *line, counts *c) {
+    c->mfma += (unsigned)starts(line, "v_mfma");
+    c->accvgpr += (unsigned)starts(line, "v_accvgpr");
+    c->valu += starts(line, "v_") && !starts(line, "v_mfma");
+    c->lds_reads += (unsigned)starts(line, "ds_read");
+    if (starts(line, "buffer_load") || starts(line, "global_load"))
+        (*(strstr(line, " lds") ? &c->lds_dma : &c->loads))++;
+    c->stores += starts(line, "buffer_store") || starts(line, "global_store");
+    c->waits += (unsigned)starts(line, "s_waitcnt");
+    c->full_waits += starts(line, "s_waitcnt") && strstr(line, "vmcnt(0)");
+    c->barriers += (unsigned)starts(line, "s_barrier");
+    c->nops += (unsigned)starts(line, "s_nop");
+    c->salu += starts(line, "s_") && !starts(line, "s_waitcnt") && !starts(line, "s_barrier") && !starts(line, "s_nop");
+}
+
+/* A listing line is a label "L1a00:" or "  ADDRESS  instruction". */
+static const char *instruction_of(const char *line) {
+    if (*line != ' ') return NULL;
+    line += strspn(line, " ");
+    line += strcspn(line, " ");
+    return line + strspn(line, " ");
+}
+
+static unsigned long address_of(const char *line) { return strtoul(line, NULL, 16); }
+
+/* The steady loop: the shortest span from the target of a backward branch to the branch that has MFMAs. */
+static counts steady_loop(char *listing) {
+    enum { LINES_MAX = 65536 };
+    static const char *lines[LINES_MAX];
+    size_t line_count = 0;
+    for (char *at = strtok(listing, "\n"); at && line_count < LINES_MAX; at = strtok(NULL, "\n"))
+        if (instruction_of(at)) lines[line_count++] = at;
+    counts best = {0};
+    size_t best_length = LINES_MAX;
+    for (size_t end = 0; end < line_count; end++) {
+        const char *const text_at = instruction_of(lines[end]), *const label = strstr(text_at, " L");
+        if ((!starts(text_at, "s_cbranch") && !starts(text_at, "s_branch")) || !label) continue;
+        const unsigned long head = strtoul(label + 2, NULL, 16);
+        if (head > address_of(lines[end])) continue;
+        size_t begin = end;
+        while (begin > 0 && address_of(lines[begin]) > head) begin--;
+        counts c = {0};
+        for (size_t i = begin; i <= end; i++) count(instruction_of(lines[i]), &c);
+        if (!c.mfma || end - begin >= best_length) continue;
+        best = c;
+        best_length = end - begin;
+    }
+    return best;
+}
+
+static unsigned long long fnv1a(const unsigned char *data, size_t size) {
+    unsigned long long hash = 0xcbf29ce484222325ull;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ data[i]) * 0x100000001b3ull;
+    return hash;
+}
+
+static cdnagen_status generate(const plan *p, bytes *object, text *listing) {
+    compile *c = NULL;
+    cdnagen_status status = compile_emit(p, &c);
+    if (status == CDNAGEN_OK) status = compile_verify(c);
+    if (status == CDNAGEN_OK) status = compile_optimise(c);
+    if (status == CDNAGEN_OK) status = compile_codegen(c);
+    if (status == CDNAGEN_OK) status = compile_link(c, object);
+    compile_free(c);
+    return status == CDNAGEN_OK ? compile_disassemble(object->data, object->size, listing) : status;
+}
+
+/* One golden line; nothing for a shape that the tag cannot serve. */
+static cdnagen_status add_line(const char *tag, const char *shape, text *out) {
+    char full[512];
+    snprintf(full, sizeof full, "%s:%s", operator_name, tag);
+    target t;
+    plan p;
+    TRY(target_parse(chip_name, &t));
+    const cdnagen_status planned = plan_make(full, shape, &t, 0, &p);
+    if (planned == CDNAGEN_LIMIT) return CDNAGEN_OK;
+    TRY(planned);
+    bytes object = {0};
+    text listing = {0};
+    cdnagen_status status = generate(&p, &object, &listing);
+    codeobj o;
+    codeobj_kernel k;
+    if (status == CDNAGEN_OK) status = codeobj_open(object.data, object.size, &o);
+    if (status == CDNAGEN_OK) status = codeobj_find(&o, p.symbol, &k);
+    if (status == CDNAGEN_OK) {
+        const counts c = steady_loop(listing.data);
+        text_add(
+            out,
+            "%s %s : mfma=%u valu=%u salu=%u lds_dma=%u lds_reads=%u loads=%u stores=%u waits=%u full_waits=%u "
+            "barriers=%u nops=%u accvgpr=%u vgpr=%u agpr=%u sgpr=%u lds=%u scratch=%u spills=%u code=%u hash=%016llx\n",
+            tag, shape, c.mfma, c.valu, c.salu, c.lds_dma, c.lds_reads, c.loads, c.stores, c.waits, c.full_waits,
+            c.barriers, c.nops, c.accvgpr, k.vgpr, k.agpr, k.sgpr, k.lds_bytes, k.scratch_bytes,
+            k.vgpr_spills + k.sgpr_spills, k.code_bytes, fnv1a(o.data + o.text_offset, o.text_bytes));
+    }
+    text_free(&listing);
+    bytes_free(&object);
+    return status;
+}
+
+static int read_file(const char *path, text *out) {
+    FILE *const f = fopen(path, "r");
+    if (!f) return 0;
+    char part[4096];
+    for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;) text_add_bytes(out, part, n);
+    fclose(f);
+    return out->data != NULL;
+}
+
+/* The line of `lines` that begins as `line` does up to " : ", or NULL. */
+static const char *same_kernel(const char *lines, const char *line) {
+    const size_t name = (size_t)(strstr(line, " : ") - line) + 3;
+    for (const char *at = lines; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        if (!strncmp(at, line, name)) return at;
+    return NULL;
+}
+
+/* Print every figure that differs between two lines of one kernel; how many did. */
+static int compare(const char *expected, const char *got) {
+    int differences = 0;
+    const int name = (int)(strstr(got, " : ") - got);
+    const char *a = strstr(expected, " : ") + 3, *b = strstr(got, " : ") + 3;
+    while (*a && *a != '\n' && *b && *b != '\n') {
+        const size_t la = strcspn(a, " \n"), lb = strcspn(b, " \n");
+        if (la != lb || strncmp(a, b, la)) {
+            fprintf(stderr, "%.*s: %.*s, golden has %.*s\n", name, got, (int)lb, b, (int)la, a);
+            differences++;
+        }
+        a += la + (a[la] == ' ');
+        b += lb + (b[lb] == ' ');
+    }
+    return differences;
+}
+
+/* What the default variant must hold for 64 heads of 128, whatever the golden file says: per 64 columns eight products,
+ * DMA of 16 bytes a lane for the whole tile, one store by 64 lanes, at most 140 VALU instructions, and nothing that
+ * stalls or moves registers about. */
+static const struct {
+    const char *figure;
+    unsigned long least, most;
+} bar[] = {{" mfma=", 8, 8},       {" lds_dma=", 8, 8}, {" stores=", 1, 1},  {" valu=", 128, 140},
+           {" full_waits=", 0, 0}, {" accvgpr=", 0, 0}, {" scratch=", 0, 0}, {" spills=", 0, 0}};
+
+static int check_bar(const char *line) {
+    int differences = 0;
+    for (size_t i = 0; i < sizeof bar / sizeof *bar; i++) {
+        const unsigned long figure = strtoul(strstr(line, bar[i].figure) + strlen(bar[i].figure), NULL, 10);
+        if (figure >= bar[i].least && figure <= bar[i].most) continue;
+        fprintf(stderr, "%.*s:%s%lu, must be %lu to %lu\n", (int)strcspn(line, ":"), line, bar[i].figure, figure,
+                bar[i].least, bar[i].most);
+        differences++;
+    }
+    return differences;
+}
+
+static int check(const char *golden, const char *now) {
+    int differences = check_bar(now), kernels = 0;
+    for (const char *at = now; *at; at += strcspn(at, "\n"), at += *at == '\n', kernels++) {
+        const char *const expected = same_kernel(golden, at);
+        if (expected) {
+            differences += compare(expected, at);
+            continue;
+        }
+        fprintf(stderr, "%.*s: not in the golden file\n", (int)strcspn(at, ":"), at);
+        differences++;
+    }
+    for (const char *at = golden; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        if (same_kernel(now, at)) continue;
+        fprintf(stderr, "%.*s: golden, but no longer generated\n", (int)strcspn(at, ":"), at);
+        differences++;
+    }
+    printf("%d kernels, %d differences\n", kernels, differences);
+    if (differences) printf("if they are meant: ./dev golden, and commit what it writes\n");
+    return differences != 0;
+}
+
+int main(int argc, char **argv) {
+    const int checking = argc > 1 && !strcmp(argv[1], "--check");
+    if (argc > 1 && !checking) {
+        fprintf(stderr, "usage: golden           write %s anew\n       golden --check   compare with it\n", GOLDEN_DIR);
+        return 2;
+    }
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s_%s.txt", GOLDEN_DIR, operator_name, chip_name);
+    text now = {0}, golden = {0};
+    for (size_t t = 0; t < sizeof tags / sizeof *tags; t++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            if (add_line(tags[t], shapes[s], &now) != CDNAGEN_OK) {
+                fprintf(stderr, "%s %s: %s\n", tags[t], shapes[s], cdnagen_error());
+                return 1;
+            }
+    int failed = now.failed;
+    if (checking && !failed) {
+        failed = !read_file(path, &golden);
+        if (failed) fprintf(stderr, "%s cannot be read\n", path);
+        if (!failed) failed = check(golden.data, now.data);
+    } else if (!failed) {
+        FILE *const f = fopen(path, "w");
+        failed = !f || fwrite(now.data, 1, now.length, f) != now.length;
+        if (f && fclose(f)) failed = 1;
+        if (failed) fprintf(stderr, "%s cannot be written\n", path);
+    }
+    text_free(&now);
+    text_free(&golden);
+    return failed;
+}
