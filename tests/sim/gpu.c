@@ -35,10 +35,10 @@ static hip_module build(const char *source, const char *file, const char *compil
 }
 
 hip_module gpu_compile(const char *source, const char *options) {
-    return build(
-        source, "k.cl",
-        "cd %s && clang-22 -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu=gfx950 -nogpulib -cl-fp32-correctly-rounded-divide-sqrt %s -c k.cl -o k.o",
-        options);
+    return build(source, "k.cl",
+                 "cd %s && clang-22 -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu=gfx950 -nogpulib "
+                 "-cl-fp32-correctly-rounded-divide-sqrt %s -c k.cl -o k.o",
+                 options);
 }
 
 hip_module gpu_assemble(const char *body, int lds) {

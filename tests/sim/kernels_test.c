@@ -165,13 +165,17 @@ static void call_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) 
 }
 static void calls_with_scratch(void **state) {
     (void)state;
-    check(HEAD "__attribute__((noinline)) uint inner(uint n) { return n * 17 ^ n >> 3; }\n"
-               "__attribute__((noinline)) uint outer(uint n) { uint t[8], sum = 0; for (uint j = 0; j < 8; j++) t[(n + j) & 7] = inner(n + j) + j;"
-               " for (uint j = 0; j < 8; j++) sum = sum * 3 + t[j]; return sum; }\n"
-               "__attribute__((noinline)) void fill(private uint *t, uint x, uint y) { for (uint j = 0; j < 16; j++) t[j] = x * j + y; }\n"
-               "kernel void k(global uint *out, global uint *a, global uint *b) { uint i = GROUP * 250 + LID; uint table[16];"
-               " fill(table, a[i], b[i]); out[i] = table[a[i] & 15] + table[b[i] & 15] + outer(a[i]); }",
-          plain, call_reference);
+    check(
+        HEAD
+        "__attribute__((noinline)) uint inner(uint n) { return n * 17 ^ n >> 3; }\n"
+        "__attribute__((noinline)) uint outer(uint n) { uint t[8], sum = 0; for (uint j = 0; j < 8; j++) t[(n + j) & "
+        "7] = inner(n + j) + j;"
+        " for (uint j = 0; j < 8; j++) sum = sum * 3 + t[j]; return sum; }\n"
+        "__attribute__((noinline)) void fill(private uint *t, uint x, uint y) { for (uint j = 0; j < 16; j++) t[j] = x "
+        "* j + y; }\n"
+        "kernel void k(global uint *out, global uint *a, global uint *b) { uint i = GROUP * 250 + LID; uint table[16];"
+        " fill(table, a[i], b[i]); out[i] = table[a[i] & 15] + table[b[i] & 15] + outer(a[i]); }",
+        plain, call_reference);
 }
 
 static void floats_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) {
