@@ -98,7 +98,7 @@ val e_op(ir *e, const char *name, const val *args, int count) {
     }
     const LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->module, id, overloads, overload_count);
     const LLVMTypeRef signature = LLVMIntrinsicGetType(e->context, id, overloads, overload_count);
-    LLVMValueRef operands[OPERANDS_MAX];
+    LLVMValueRef operands[OPERANDS_MAX] = {NULL};
     LLVMTypeRef types[OPERANDS_MAX];
     for (int i = 0; i < count + row->zeros; i++) operands[i] = i < count ? args[i].v : e_i32(e, 0).v;
     LLVMGetParamTypes(signature, types);

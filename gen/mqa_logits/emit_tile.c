@@ -87,7 +87,7 @@ tile mqa_first_products(mqa *m, const tile *kv) { return t_mma(m->e, &m->rows[0]
 void mqa_tile(mqa *m, const tile *kv, const tile *first, const val *scales, val col) {
     ir *const e = m->e;
     const int items = m->row_count * kv->outer, ahead = m->v->swp ? 1 : 0;
-    val group[4];
+    val group[4] = {{0}};
     tile sums[2] = {*first};
     /* Depth-two pipeline (swp): the products of item i + 1 are issued before item i is consumed. */
     for (int i = 0; i < items + ahead; i++) {
