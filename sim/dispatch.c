@@ -150,4 +150,6 @@ void launch_run(launch *l) {
         started++;
     run_groups(l);
     while (started) pthread_join(thread[--started], NULL);
+    for (size_t i = 0; i < l->program->count; i++)
+        if (l->program->executed[i]) isa_mark(l->program->code[i].row);
 }

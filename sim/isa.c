@@ -7,7 +7,6 @@
 #include "sim/isa.h"
 
 /* Row positions within a format are the effect numbers, in the same order in which the executors expand the rows. */
-#define T_(t) T_##t
 enum {
 #define V1(name, ...) VECTOR_##name,
 #define V2 V1
@@ -159,6 +158,13 @@ const isa_row *isa_find(const char *name) {
     const isa_row *const *found = bsearch(name, by_name, ROW_COUNT, sizeof *by_name, compare_name);
     return found ? *found : NULL;
 }
+
+static unsigned char executed[ROW_COUNT];
+
+void isa_mark(const isa_row *row) {
+    if (row >= rows && row < rows + ROW_COUNT) __atomic_store_n(&executed[row - rows], 1, __ATOMIC_RELAXED);
+}
+int isa_executed(int index) { return __atomic_load_n(&executed[index], __ATOMIC_RELAXED); }
 
 int isa_count(void) { return ROW_COUNT; }
 const isa_row *isa_at(int index) { return &rows[index]; }

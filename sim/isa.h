@@ -63,6 +63,10 @@ const isa_row *isa_find(const char *name); /* NULL if the table has none */
 int isa_count(void);                       /* all rows of the table */
 const isa_row *isa_at(int index);
 
+/* isa_mark, isa_executed: whether a launch of this process has run the row; what a coverage check reads. */
+void isa_mark(const isa_row *row);
+int isa_executed(int index);
+
 typedef enum operand_kind { K_NONE, K_VGPR, K_SGPR, K_CONST, K_SCC, K_OFF } operand_kind;
 
 /* SGPR numbers beyond s101; those from 128 are the simulator's own places of read-only sources. */
