@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Speed of the simulator: vector wave-instructions per second, in all and per core (other work on the machine does
- * not count there). The kernel is
- * compiled by clang-22 when the benchmark starts. */
+/* Speed of the simulator: vector wave-instructions per second, in all and per core (other work on the machine does not
+ * count there). The kernel is compiled by clang-22 when the benchmark starts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

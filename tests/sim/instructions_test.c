@@ -105,6 +105,29 @@ static void compare_gives_0_for_inactive_lanes_and_cmpx_writes_exec_and_vcc(void
                 "v_cmp_eq_u32 vcc, 0, v3\ns_and_b64 exec, exec, vcc\nv_mov_b32 v10, s6\n" STORE,
           0, odd_mask, NULL);
 }
+static uint32_t active_mask(uint32_t l) { return (void)l, 0x33333333; }
+static void compare_of_inactive_lanes_is_0_where_it_would_hold(void **state) {
+    (void)state;
+    check(BEGIN "s_mov_b64 s[6:7], -1\ns_mov_b32 exec_lo, 0x33333333\nv_cmp_le_u32 s[6:7], 0, v1\n" ALL
+                "v_mov_b32 v10, s6\n" STORE,
+          0, active_mask, NULL);
+}
+/* Two waves write scratch, meet, and read back: each has its own. Both store to their half of the buffer. */
+static void scratch_is_each_waves_own(void **state) {
+    (void)state;
+    uint32_t words[128];
+    gpu_open("threads=1");
+    const uint64_t buffer = gpu_buffer(NULL, sizeof words);
+    const hip_module module =
+        gpu_assemble(BEGIN "scratch_store_dword off, v1, off offset:12\ns_waitcnt vmcnt(0)\ns_barrier\n"
+                           "scratch_load_dword v10, off, off offset:12\ns_waitcnt vmcnt(0)\n" STORE,
+                     0);
+    assert_int_equal(gpu_launch(module, "k", (gpu_grid){.groups = 1, .threads = 128}, 1, buffer), HIP_SUCCESS);
+    gpu_read(words, buffer, sizeof words);
+    for (uint32_t i = 0; i < 128; i++) assert_int_equal(words[i], i);
+    gpu->module_unload(module);
+    gpu->free((void *)(uintptr_t)buffer);
+}
 static uint32_t bpermute_value(uint32_t l) { return l < 8 ? 55 : l == 63 ? 0 : 101 + l; }
 static void bpermute_reads_zero_from_inactive_lanes(void **state) {
     (void)state;
@@ -347,6 +370,8 @@ int main(void) {
         cmocka_unit_test(permlane16_swap_exchanges_odd_with_even_rows),
         cmocka_unit_test(readlane_ignores_exec_and_readfirstlane_takes_lane_0_when_none_is_active),
         cmocka_unit_test(compare_gives_0_for_inactive_lanes_and_cmpx_writes_exec_and_vcc),
+        cmocka_unit_test(compare_of_inactive_lanes_is_0_where_it_would_hold),
+        cmocka_unit_test(scratch_is_each_waves_own),
         cmocka_unit_test(bpermute_reads_zero_from_inactive_lanes),
         cmocka_unit_test(sdwa_selects_and_preserves),
         cmocka_unit_test(result_of_16_bits_zeroes_the_high_half),
