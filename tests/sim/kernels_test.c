@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fp8.h"
+
 static const char *const option_sets[] = {"-O3", "-O1", "-O0"};
 enum { OPTION_SETS = 3 };
 static const char *const modes[] = {"threads=2", "late poison threads=2"};
@@ -214,6 +216,83 @@ static void histogram_with_atomics(void **state) {
           plain, atomics_reference);
 }
 
+/* Halves: plain, packed, fused, and conversions; the compiler's _Float16 rounds as the hardware does. */
+static uint16_t half_bits(float x) {
+    const _Float16 h = (_Float16)x;
+    uint16_t bits;
+    memcpy(&bits, &h, 2);
+    return bits;
+}
+static float half_value(uint32_t bits) {
+    _Float16 h;
+    const uint16_t x = (uint16_t)(bits & 0x3bff); /* below 1 */
+    memcpy(&h, &x, 2);
+    return (float)h;
+}
+static void halves_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) {
+    for (int i = 0; i < N; i++) {
+        uint32_t word = 0;
+        for (int e = 0; e < 32; e += 16) {
+            const float x = half_value(a[i] >> e), y = half_value(b[i] >> e);
+            const float sum = (float)(_Float16)(x + y), product = (float)(_Float16)(x * y);
+            const float least = sum < product ? sum : product;
+            word |= (uint32_t)half_bits(least - y) << e;
+        }
+        out[i] = word;
+    }
+}
+static void packed_halves(void **state) {
+    (void)state;
+    check(HEAD "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL FP_CONTRACT OFF\n"
+               "kernel void k(global half2 *out, global uint *a, global uint *b) { uint i = GROUP * 250 + LID;"
+               " half2 x = as_half2(a[i] & 0x3bff3bff), y = as_half2(b[i] & 0x3bff3bff); half2 s = x + y, p = x * y;"
+               " half2 least = __builtin_elementwise_min(s, p); out[i] = least - y; }",
+          plain, halves_reference);
+}
+
+static void pairs_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) {
+    for (int i = 0; i < N / 2; i++)
+        for (int e = 0; e < 2; e++) {
+            const float x = (float)(a[2 * i + e] & 0xffff), y = (float)(b[2 * i + e] & 0xffff);
+            out[2 * i + e] = as_bits(__builtin_fmaf(x, y, -x) + y * 0.25f);
+        }
+}
+static void packed_floats(void **state) {
+    (void)state;
+    check(
+        HEAD
+        "#pragma OPENCL FP_CONTRACT OFF\nkernel void k(global float2 *out, global uint2 *a, global uint2 *b) {"
+        " uint i = GROUP * 250 + LID; if (i >= 500) return; float2 x = __builtin_convertvector(a[i] & 0xffff, float2),"
+        " y = __builtin_convertvector(b[i] & 0xffff, float2); out[i] = __builtin_elementwise_fma(x, y, -x) + y * "
+        "0.25f; }",
+        plain, pairs_reference);
+}
+
+static void small_floats_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) {
+    for (int i = 0; i < N; i++) {
+        const float x = (float)(int32_t)(a[i] & 0x1ff) - 256.0f, y = (float)(b[i] & 0xff) * 0.37f;
+        const uint32_t packed = e4m3fn_from_f32(x) | (uint32_t)e4m3fn_from_f32(y) << 8 |
+                                (uint32_t)e5m2_from_f32(y) << 16 | (uint32_t)e5m2_from_f32(x) << 24;
+        const float back = f32_from_e4m3fn((uint8_t)packed) + f32_from_e4m3fn((uint8_t)(packed >> 8)) +
+                           f32_from_e5m2((uint8_t)(packed >> 16)) * f32_from_e5m2((uint8_t)(packed >> 24));
+        out[i] = packed ^ as_bits(back) ^ (bf16_from_f32(x * 1.7f) | (uint32_t)bf16_from_f32(y) << 16);
+    }
+}
+static void conversions_to_8_and_16_bits(void **state) {
+    (void)state;
+    check(
+        HEAD
+        "#pragma OPENCL FP_CONTRACT OFF\nkernel void k(global uint *out, global uint *a, global uint *b) { uint i = "
+        "GROUP * 250 + LID;"
+        " float x = (float)(int)(a[i] & 0x1ff) - 256.0f, y = (float)(b[i] & 0xff) * 0.37f;"
+        " int w = __builtin_amdgcn_cvt_pk_fp8_f32(x, y, 0, false); w = __builtin_amdgcn_cvt_pk_bf8_f32(y, x, w, true);"
+        " float back = __builtin_amdgcn_cvt_f32_fp8(w, 0) + __builtin_amdgcn_cvt_f32_fp8(w, 1) +"
+        " __builtin_amdgcn_cvt_f32_bf8(w, 2) * __builtin_amdgcn_cvt_f32_bf8(w, 3); uint p;"
+        " __asm__(\"v_cvt_pk_bf16_f32 %0, %1, %2\" : \"=v\"(p) : \"v\"(x * 1.7f), \"v\"(y)); out[i] = w ^ "
+        "as_uint(back) ^ p; }",
+        plain, small_floats_reference);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saxpy),
@@ -224,6 +303,9 @@ int main(void) {
         cmocka_unit_test(calls_with_scratch),
         cmocka_unit_test(division_and_double),
         cmocka_unit_test(histogram_with_atomics),
+        cmocka_unit_test(packed_halves),
+        cmocka_unit_test(packed_floats),
+        cmocka_unit_test(conversions_to_8_and_16_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
