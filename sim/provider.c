@@ -315,8 +315,10 @@ static hip_error sim_module_load(hip_module *module, const char *path) {
     if (!f) return HIP_ERROR_FILE_NOT_FOUND;
     text content = {0};
     char block[4096];
-    size_t n;
-    while ((n = fread(block, 1, sizeof block, f)) > 0) text_add_bytes(&content, block, n);
+    for (size_t n = sizeof block; n == sizeof block;) {
+        n = fread(block, 1, sizeof block, f);
+        text_add_bytes(&content, block, n);
+    }
     fclose(f);
     const hip_error error = content.failed        ? HIP_ERROR_OUT_OF_MEMORY
                             : content.length < 64 ? HIP_ERROR_INVALID_IMAGE
