@@ -71,15 +71,15 @@ static void consume(mqa *m, const tile *sums, mqa_item item, val *group, const v
     store(m, r, e_fmul(e, sum_group(m, group), scales[g], 0), e_addi(e, col, g * LANES));
 }
 
-/* The order that swp asks of the scheduler: the products of each next item one by one, between equal parts of the
- * arithmetic on the item before. */
-static void interleave(mqa *m, int items) {
+/* The order that swp asks of the scheduler: the products of the next item one by one, between equal parts of the
+ * arithmetic on the item before. Closed by a fence: the solver's time is not linear in what it may order. */
+static void interleave(mqa *m) {
     const int products = m->g.m_tiles * m->g.k_steps, arithmetic = 2 * m->g.m_tiles * m->g.acc / products;
-    for (int i = 1; i < items; i++)
-        for (int p = 0; p < products; p++) {
-            e_sched_group(m->e, SCHED_MFMA, 1);
-            e_sched_group(m->e, SCHED_VALU, arithmetic);
-        }
+    for (int p = 0; p < products; p++) {
+        e_sched_group(m->e, SCHED_MFMA, 1);
+        e_sched_group(m->e, SCHED_VALU, arithmetic);
+    }
+    e_sched_fence(m->e);
 }
 
 tile mqa_first_products(mqa *m, const tile *kv) { return t_mma(m->e, &m->rows[0].q, kv, 0); }
@@ -95,6 +95,6 @@ void mqa_tile(mqa *m, const tile *kv, const tile *first, const val *scales, val 
         const int done = i - ahead;
         if (done < 0) continue;
         consume(m, &sums[done % 2], (mqa_item){done / kv->outer, done % kv->outer}, group, scales, col);
+        if (ahead && i < items) interleave(m);
     }
-    if (ahead) interleave(m, items);
 }
