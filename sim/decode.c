@@ -262,6 +262,7 @@ static int parse_modifier(parser *p, char *s) {
     if (strcmp(s, "cbsz") == 0) return in->cbsz = (uint8_t)atoi(value), 1;
     if (strcmp(s, "abid") == 0) return in->abid = (uint8_t)atoi(value), 1;
     if (strcmp(s, "blgp") == 0) return in->blgp = (uint8_t)atoi(value), 1;
+    if (strcmp(s, "neg") == 0) return parse_list(value, &n, &count) ? in->blgp = (uint8_t)n, 1 : 0;
     if (strcmp(s, "bitop3") == 0) return in->bitop3 = (uint8_t)strtol(value, NULL, 0), 1;
     if (strcmp(s, "row_mask") == 0) return in->row_mask = (uint8_t)strtol(value, NULL, 0), 1;
     if (strcmp(s, "bank_mask") == 0) return in->bank_mask = (uint8_t)strtol(value, NULL, 0), 1;

@@ -252,6 +252,10 @@ static const uint32_t *matrix_source(wave *w, const inst *in, int i, int registe
         return NULL;
     }
     const uint32_t x = (uint32_t)scalar_read(w, o, T_u32);
+    if (x && strstr(sim_mfma_name(in->mfma), "_f64")) {
+        wave_fault(w, -1, "constants other than 0 are not simulated in f64 matrix instructions");
+        return NULL;
+    }
     for (int r = 0; r < registers; r++)
         for (int l = 0; l < LANES; l++) room[r][l] = x;
     return room[0];

@@ -180,6 +180,48 @@ static void bitop3_is_a_truth_table(void **state) {
           NULL);
 }
 
+/* A of ones, B[k][j] = 16 k + j, C of fives, all in AGPRs; the VGPRs of the same numbers hold something else. */
+static uint32_t matrix_value(uint32_t l) { return 5 + 96 + 4 * (l % 16); }
+static void matrix_operands_in_agprs(void **state) {
+    (void)state;
+    check(
+        BEGIN
+        "v_cvt_f32_u32 v20, v1\nv_accvgpr_write_b32 a21, 1.0\nv_accvgpr_write_b32 a22, v20\nv_mov_b32 v3, 0x40a00000\n"
+        "v_accvgpr_write_b32 a24, v3\nv_accvgpr_write_b32 a25, v3\nv_accvgpr_write_b32 a26, v3\nv_accvgpr_write_b32 "
+        "a27, v3\n"
+        "v_mov_b32 v21, 0\nv_mov_b32 v22, 0\ns_nop 1\nv_mfma_f32_16x16x4_f32 a[28:31], a21, a22, a[24:27]\ns_nop 15\n"
+        "v_accvgpr_read_b32 v10, a30\nv_cvt_u32_f32 v10, v10\n" STORE,
+        0, matrix_value, NULL);
+}
+/* Ones times ones over 128 places, scaled by 2 (A's byte 1) and 4 (B's byte 2); the other bytes would give other powers. */
+static uint32_t scaled_value(uint32_t l) { return (void)l, 1024; }
+static void matrix_scale_bytes_are_chosen_by_op_sel(void **state) {
+    (void)state;
+    check(BEGIN ".set i, 30\n.rept 16\nv_mov_b32 v[i], 0x38383838\n.set i, i+1\n.endr\nv_mov_b32 v50, "
+                "0x7e7e807e\nv_mov_b32 v51, 0x7d817d7d\n"
+                "v_mfma_scale_f32_16x16x128_f8f6f4 v[20:23], v[30:37], v[38:45], 0, v50, v51 op_sel:[1,0,0] "
+                "op_sel_hi:[0,1,0]\ns_nop 15\n"
+                "v_cvt_u32_f32 v10, v23\n" STORE,
+          0, scaled_value, NULL);
+}
+/* 16 lanes' 8-byte pieces laid end to end; lane t takes elements t, t + 16, ... */
+static uint32_t transposed(uint32_t l) {
+    uint32_t word = 0;
+    for (uint32_t n = 0; n < 4; n++) {
+        const uint32_t element = l % 16 + 16 * n, from = l / 16 * 16 + element / 8;
+        word |= ((from * 8 + element % 8) & 0xff) << (8 * n);
+    }
+    return word;
+}
+static void transposing_lds_read_of_bytes(void **state) {
+    (void)state;
+    check(BEGIN "v_lshlrev_b32 v3, 3, v1\nv_and_b32 v5, 0xff, v3\nv_mov_b32 v6, 0x1010101\nv_mul_lo_u32 v5, v5, v6\n"
+                "v_mov_b32 v6, 0x03020100\nv_mov_b32 v7, 0x07060504\nv_or_b32 v6, v5, v6\nv_or_b32 v7, v5, "
+                "v7\nds_write_b64 v3, v[6:7]\n"
+                "s_waitcnt lgkmcnt(0)\nds_read_b64_tr_b8 v[10:11], v3\ns_waitcnt lgkmcnt(0)\n" STORE,
+          512, transposed, NULL);
+}
+
 /* ---- buffer descriptors: s[8:11] is 64 words at the second quarter of the buffer ---- */
 #define DESCRIPTOR(stride, records)                                                                                    \
     "s_mov_b32 s8, s4\ns_or_b32 s9, s5, " stride "\ns_mov_b32 s10, " records "\ns_mov_b32 s11, 0x27000\n"
@@ -379,6 +421,9 @@ int main(void) {
         cmocka_unit_test(setpc_jumps),
         cmocka_unit_test(swizzle_swaps_16),
         cmocka_unit_test(bitop3_is_a_truth_table),
+        cmocka_unit_test(matrix_operands_in_agprs),
+        cmocka_unit_test(matrix_scale_bytes_are_chosen_by_op_sel),
+        cmocka_unit_test(transposing_lds_read_of_bytes),
         cmocka_unit_test(buffer_load_beyond_records_gives_zero),
         cmocka_unit_test(buffer_raw_check_is_in_bytes_even_with_a_stride),
         cmocka_unit_test(buffer_index_is_checked_against_records),
