@@ -58,7 +58,6 @@ static const intrinsic intrinsics[] = {
     {"workgroup_y", "llvm.amdgcn.workgroup.id.y", ANY, I32, 0, 0, {0}},
     {"waitcnt", "llvm.amdgcn.s.waitcnt", ANY, VOID, 1, 0, {0}},
     {"barrier", "llvm.amdgcn.s.barrier", ANY, VOID, 0, 0, {0}},
-    {"priority", "llvm.amdgcn.s.setprio", ANY, VOID, 1, 0, {0}},
     {"sched_barrier", "llvm.amdgcn.sched.barrier", ANY, VOID, 1, 0, {0}},
     {"sched_group", "llvm.amdgcn.sched.group.barrier", ANY, VOID, 3, 0, {0}},
     {"fma", "llvm.fma", ANY, F32, 3, 0, {F32}},
@@ -145,31 +144,20 @@ void e_sched_fence(ir *e) {
     e_op(e, "sched_barrier", &nothing_crosses, 1);
 }
 
-void e_priority(ir *e, int level) {
-    const val value = WRAP(LLVMConstInt(llvm_type(e, I16), (unsigned)level, 0));
-    e_op(e, "priority", &value, 1);
-}
-
 void e_sched_group(ir *e, sched_kind kind, int count) {
     const val args[] = {e_i32(e, kind), e_i32(e, count), e_i32(e, 0)};
     e_op(e, "sched_group", args, 3);
 }
 
-static void swap(ir *e, const char *op, val *a, val *b) {
+/* Exchange the upper half of a with the lower half of b (of each pair of rows), then add. */
+static val sum_after(ir *e, const char *swap, val a, val b, int fast) {
     const val no = e_zero(e, I1);
-    const val args[] = {e_bitcast(e, *a, I32), e_bitcast(e, *b, I32), no, no};
-    const val pair = e_op(e, op, args, 4);
-    if (e->failed) return;
-    *a = e_bitcast(e, WRAP(LLVMBuildExtractValue(e->builder, pair.v, 0, "")), F32);
-    *b = e_bitcast(e, WRAP(LLVMBuildExtractValue(e->builder, pair.v, 1, "")), F32);
+    const val args[] = {e_bitcast(e, a, I32), e_bitcast(e, b, I32), no, no};
+    const val pair = e_op(e, swap, args, 4);
+    if (e->failed) return e_poison(e, F32);
+    const val low = e_bitcast(e, WRAP(LLVMBuildExtractValue(e->builder, pair.v, 0, "")), F32);
+    const val high = e_bitcast(e, WRAP(LLVMBuildExtractValue(e->builder, pair.v, 1, "")), F32);
+    return e_fadd(e, low, high, fast);
 }
-void e_swap32(ir *e, val *a, val *b) { swap(e, "permlane32_swap", a, b); }
-void e_swap16(ir *e, val *a, val *b) { swap(e, "permlane16_swap", a, b); }
-val e_sum_swap32(ir *e, val a, val b, int fast) {
-    e_swap32(e, &a, &b);
-    return e_fadd(e, a, b, fast);
-}
-val e_sum_swap16(ir *e, val a, val b, int fast) {
-    e_swap16(e, &a, &b);
-    return e_fadd(e, a, b, fast);
-}
+val e_sum_swap32(ir *e, val a, val b, int fast) { return sum_after(e, "permlane32_swap", a, b, fast); }
+val e_sum_swap16(ir *e, val a, val b, int fast) { return sum_after(e, "permlane16_swap", a, b, fast); }

@@ -44,7 +44,6 @@ val e_xor(ir *e, val a, val b);
 val e_min(ir *e, val a, val b);
 val e_max(ir *e, val a, val b);
 val e_less(ir *e, val a, val b); /* I1 */
-val e_equal(ir *e, val a, val b);
 val e_select(ir *e, val condition, val yes, val no);
 val e_sext(ir *e, val a);            /* I32 -> I64 */
 val e_zext(ir *e, val a);            /* I32 -> I64 */
@@ -168,23 +167,14 @@ enum { WAIT_ANY = -1, VMCNT_MAX = 63, LGKMCNT_MAX = 15 };
 void e_wait(ir *e, int vector_memory, int lds_operations);
 void e_barrier(ir *e);     /* execution only: what must be visible needs a wait before it */
 void e_sched_fence(ir *e); /* the scheduler moves nothing across */
-void e_priority(ir *e, int level);
 /* e_sched_group: the next `count` instructions of a kind, in the order of these calls. */
-typedef enum sched_kind {
-    SCHED_VALU = 0x2,
-    SCHED_MFMA = 0x8,
-    SCHED_VMEM_READ = 0x20,
-    SCHED_DS_READ = 0x100
-} sched_kind;
+typedef enum sched_kind { SCHED_VALU = 0x2, SCHED_MFMA = 0x8 } sched_kind;
 void e_sched_group(ir *e, sched_kind kind, int count);
 
 /* ---- lanes ---- */
 
-/* e_swap32, e_swap16: exchange the upper 32 lanes of *a with the lower 32 of *b; the odd 16-lane rows of *a with the
- * even rows of *b. Chips with permlane swaps only. */
-void e_swap32(ir *e, val *a, val *b);
-void e_swap16(ir *e, val *a, val *b);
-/* e_sum_swap32, e_sum_swap16: after the swap, the lane-wise sum: half the lanes hold sums of a, the others of b. */
+/* e_sum_swap32: lower 32 lanes hold a's lower plus upper half, upper 32 lanes b's. e_sum_swap16: the same of neighbouring
+ * rows of 16 lanes, sums of a in the even rows, of b in the odd ones. Chips with permlane swaps only. */
 val e_sum_swap32(ir *e, val a, val b, int fast);
 val e_sum_swap16(ir *e, val a, val b, int fast);
 

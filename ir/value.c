@@ -118,7 +118,6 @@ static val compare(ir *e, LLVMIntPredicate predicate, val a, val b) {
     return WRAP(LLVMBuildICmp(e->builder, predicate, a.v, b.v, ""));
 }
 val e_less(ir *e, val a, val b) { return compare(e, LLVMIntSLT, a, b); }
-val e_equal(ir *e, val a, val b) { return compare(e, LLVMIntEQ, a, b); }
 val e_min(ir *e, val a, val b) { return e_select(e, e_less(e, a, b), a, b); }
 val e_max(ir *e, val a, val b) { return e_select(e, e_less(e, a, b), b, a); }
 
