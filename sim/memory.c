@@ -77,7 +77,8 @@ int memory_release(memory *m, uint64_t address, int internal) {
 
 const allocation *memory_find(const memory *m, uint64_t address, uint64_t size) {
     const allocation *a = at_or_before(m, address);
-    return a && a->live && address - a->address <= a->bytes && size <= a->bytes - (address - a->address) ? a : NULL;
+    if (a && a->live && address - a->address <= a->bytes && size <= a->bytes - (address - a->address)) return a;
+    return m->beyond ? memory_find(m->beyond, address, size) : NULL;
 }
 
 void memory_describe(const memory *m, uint64_t address, char *out, size_t size) {

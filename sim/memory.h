@@ -20,6 +20,7 @@ typedef struct memory {
     size_t reserved, next;
     allocation *list; /* by address */
     size_t count, capacity;
+    const struct memory *beyond; /* more memory that is reachable from here, for memory_find only; or NULL */
 } memory;
 
 /* memory_open: reserve the range.   errors: NO_MEMORY */

@@ -11,4 +11,8 @@
  * errors: BAD_ARGUMENT (unknown word: lists the known ones), NO_MEMORY */
 cdnagen_status sim_open(const chip *chip, const char *mode, const hip_table **out);
 
+/* sim_open_devices: the same with `count` devices, from 1 to 16, each with its own memory. Those that the process had before
+ * keep their memory and modules.   errors: and BAD_ARGUMENT (count) */
+cdnagen_status sim_open_devices(const chip *const *chips, int count, const char *mode, const hip_table **out);
+
 #endif

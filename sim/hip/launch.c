@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Launches: the caller's arguments, the hidden ones, the dispatch packet. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/dispatch.h"
+#include "sim/hip/machine.h"
+
+/* Hidden arguments of code object v5. source: LLVM "User Guide for AMDGPU Backend", "Code Object V5 Metadata" */
+static uint64_t hidden_value(const work *w, const char *kind) {
+    static const char *const axes = "xyz";
+    const size_t n = strlen(kind);
+    const char *axis = n > 2 && kind[n - 2] == '_' ? strchr(axes, kind[n - 1]) : NULL;
+    if (axis && strncmp(kind, "hidden_block_count", 18) == 0) return w->grid[axis - axes];
+    if (axis && strncmp(kind, "hidden_group_size", 17) == 0) return w->block[axis - axes];
+    if (strcmp(kind, "hidden_grid_dims") == 0)
+        return w->grid[2] * w->block[2] > 1 ? 3 : w->grid[1] * w->block[1] > 1 ? 2 : 1;
+    if (strcmp(kind, "hidden_dynamic_lds_size") == 0) return w->lds_bytes;
+    if (strcmp(kind, "hidden_shared_base") == 0) return SHARED_BASE >> 32;
+    if (strcmp(kind, "hidden_private_base") == 0) return PRIVATE_BASE >> 32;
+    return 0;
+}
+
+static void write_hidden(const work *w) {
+    const codeobj_kernel *k = &w->function->kernel;
+    for (size_t i = 0; i < k->arg_count; i++) {
+        const codeobj_arg *a = &k->args[i];
+        if (a->kind != ARG_HIDDEN || a->size > 8 || a->offset + a->size > k->kernarg_bytes) continue;
+        const uint64_t value = hidden_value(w, a->value_kind);
+        memcpy(w->kernarg + a->offset, &value, a->size);
+    }
+}
+
+/* The caller's arguments, by HIP's two ways. */
+static hip_error write_arguments(const work *w, void **params, void **extra) {
+    const codeobj_kernel *k = &w->function->kernel;
+    unsigned char *to = w->kernarg;
+    if (extra) {
+        const void *buffer = NULL;
+        size_t size = 0;
+        for (int i = 0; extra[i] != HIP_LAUNCH_PARAM_END; i += 2) {
+            if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER)
+                buffer = extra[i + 1];
+            else if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_SIZE)
+                memcpy(&size, extra[i + 1], sizeof size);
+            else
+                return HIP_ERROR_INVALID_VALUE;
+        }
+        if (!buffer) return HIP_ERROR_INVALID_VALUE;
+        memcpy(to, buffer, size < k->kernarg_bytes ? size : k->kernarg_bytes);
+        return HIP_SUCCESS;
+    }
+    for (size_t i = 0, given = 0; i < k->arg_count; i++) {
+        const codeobj_arg *a = &k->args[i];
+        if (a->kind == ARG_HIDDEN) continue;
+        if (!params || !params[given] || a->offset + a->size > k->kernarg_bytes) return HIP_ERROR_INVALID_VALUE;
+        memcpy(to + a->offset, params[given++], a->size);
+    }
+    return HIP_SUCCESS;
+}
+
+/* The dispatch packet that kernels with a dispatch pointer read. source: HSA Platform System Architecture, "AQL packets" */
+static void write_packet(const struct hip_function_object *f, const launch *l) {
+    unsigned char *p = (unsigned char *)(uintptr_t)f->packet;
+    for (int i = 0; i < 3; i++) {
+        const uint16_t block = (uint16_t)l->block[i];
+        const uint32_t grid = l->grid[i] * l->block[i];
+        memcpy(p + 4 + 2 * i, &block, 2);
+        memcpy(p + 12 + 4 * i, &grid, 4);
+    }
+    memcpy(p + 24, &l->scratch_bytes, 4);
+    memcpy(p + 28, &l->lds_bytes, 4);
+    memcpy(p + 40, &f->kernarg, 8);
+}
+
+enum { STACK_BYTES = 16384, BLOCK_MAX = 1024 }; /* stack of kernels that call through pointers, as ROCm's default */
+
+hip_error perform_launch(const work *w) {
+    sim_device *d;
+    if (!is_function(w->function, &d)) return HIP_ERROR_INVALID_HANDLE; /* a graph outlived its module */
+    const struct hip_function_object *f = w->function;
+    const codeobj_kernel *k = &f->kernel;
+    launch l = {.chip = d->chip,
+                .program = &f->program,
+                .memory = &d->memory,
+                .late = sim.late,
+                .poison = sim.poison,
+                .threads = sim.threads,
+                .entry = f->entry,
+                .rsrc1 = k->rsrc1,
+                .rsrc2 = k->rsrc2,
+                .properties = k->properties,
+                .preload = k->preload,
+                .vgprs = 8 * ((k->rsrc1 & 63) + 1),
+                .kernarg = f->kernarg,
+                .packet = f->packet,
+                .grid = {w->grid[0], w->grid[1], w->grid[2]},
+                .block = {w->block[0], w->block[1], w->block[2]},
+                .lds_bytes = k->lds_bytes + w->lds_bytes,
+                .scratch_bytes = k->dynamic_stack && k->scratch_bytes < STACK_BYTES ? STACK_BYTES : k->scratch_bytes};
+    memcpy((unsigned char *)(uintptr_t)f->kernarg, w->kernarg, k->kernarg_bytes);
+    write_packet(f, &l);
+    launch_run(&l);
+    if (atomic_load(&l.faulted)) {
+        fault_set(k->name, l.fault);
+        d->sticky = HIP_ERROR_LAUNCH_FAILURE;
+    }
+    return HIP_SUCCESS;
+}
+
+static hip_error launch_on(hip_stream stream, work *w, void **params, void **extra) {
+    sim_device *d;
+    if (!is_function(w->function, &d) || !is_stream(stream)) return HIP_ERROR_INVALID_HANDLE;
+    if (d != (stream ? device_at(stream->device) : current_device())) return HIP_ERROR_INVALID_DEVICE_FUNCTION;
+    const codeobj_kernel *k = &w->function->kernel;
+    const uint64_t threads = (uint64_t)w->block[0] * w->block[1] * w->block[2];
+    const uint64_t limit = k->max_workgroup && k->max_workgroup < BLOCK_MAX ? k->max_workgroup : BLOCK_MAX;
+    if (!w->grid[0] || !w->grid[1] || !w->grid[2] || !threads || threads > limit ||
+        (uint64_t)k->lds_bytes + w->lds_bytes > (uint64_t)d->chip->lds_bytes)
+        return HIP_ERROR_INVALID_VALUE;
+    w->kernarg = mem_alloc(k->kernarg_bytes ? k->kernarg_bytes : 1);
+    if (!w->kernarg) return HIP_ERROR_OUT_OF_MEMORY;
+    hip_error error = write_arguments(w, params, extra);
+    if (!error) {
+        write_hidden(w);
+        error = submit(stream, w);
+    }
+    mem_free(w->kernarg);
+    return error;
+}
+
+hip_error sim_module_launch_kernel(hip_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned lds_bytes,
+                                   hip_stream stream, void **params, void **extra) {
+    work w = {.kind = WORK_LAUNCH,
+              .function = function,
+              .grid = {grid_x, grid_y, grid_z},
+              .block = {block_x, block_y, block_z},
+              .lds_bytes = lds_bytes};
+    ENTER();
+    return finish(launch_on(stream, &w, params, extra));
+}
