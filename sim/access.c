@@ -36,6 +36,7 @@ static void finish(wave *w, transfer *a) {
 enum { VM_MAX = 63, LGKM_MAX = 15 };
 
 void access_issue(wave *w, transfer *a) {
+    if (w->group->launch->observe) w->group->launch->observe(w->group->launch->observer, w, a);
     if (!w->group->launch->late) {
         finish(w, a);
         return;

@@ -77,7 +77,7 @@ static void start_wave(wave *w) {
             memcpy(w->scratch + i, &(uint32_t){POISON_WORD}, 4);
 }
 
-static void start_group(group *g, uint64_t index) {
+void group_start(group *g, uint64_t index) {
     const launch *l = g->launch;
     g->id[0] = (uint32_t)(index % l->grid[0]);
     g->id[1] = (uint32_t)(index / l->grid[0] % l->grid[1]);
@@ -86,7 +86,7 @@ static void start_group(group *g, uint64_t index) {
     for (unsigned i = 0; i < g->waves; i++) start_wave(g->wave[i]);
 }
 
-static void group_free(group *g) {
+void group_free(group *g) {
     for (unsigned i = 0; g->wave && i < g->waves; i++) {
         if (!g->wave[i]) continue;
         access_free_all(g->wave[i]);
@@ -97,7 +97,7 @@ static void group_free(group *g) {
     mem_free(g->lds);
 }
 
-static int group_make(group *g, launch *l) {
+int group_make(group *g, launch *l) {
     const uint32_t threads = l->block[0] * l->block[1] * l->block[2];
     *g = (group){.launch = l, .lds_bytes = l->lds_bytes, .waves = (threads + LANES - 1) / LANES};
     g->wave = mem_alloc(g->waves * sizeof *g->wave);
@@ -130,7 +130,7 @@ static void *run_groups(void *argument) {
     for (;;) {
         const uint64_t index = atomic_fetch_add(&l->next_group, 1);
         if (index >= groups || atomic_load(&l->faulted)) break;
-        start_group(&g, index);
+        group_start(&g, index);
         group_run(&g);
         for (unsigned i = 0; i < g.waves; i++) issued += g.wave[i]->issued;
     }

@@ -56,6 +56,8 @@ static void run_wave(wave *w, unsigned budget) {
     }
 }
 
+void wave_step(wave *w) { run_wave(w, 1); }
+
 /* All waves that have not ended stand at the barrier. */
 static int barrier_complete(const group *g) {
     for (unsigned i = 0; i < g->waves; i++)

@@ -79,6 +79,8 @@ struct launch {
     uint64_t kernarg, packet; /* device addresses: arguments, dispatch packet */
     uint32_t grid[3], block[3];
     uint32_t lds_bytes, scratch_bytes;
+    void (*observe)(void *observer, wave *w, const transfer *a); /* each access before it is performed; NULL: nobody */
+    void *observer;
     /* results */
     atomic_ullong next_group;
     atomic_ullong instructions;
@@ -114,6 +116,9 @@ transfer *access_new(wave *w, const inst *in, uint64_t exec);
 void access_issue(wave *w, transfer *a);
 void access_wait(wave *w, uint32_t vm, uint32_t lgkm);
 void access_free_all(wave *w);
+
+/* wave_step: one instruction of a wave that is ready. */
+void wave_step(wave *w);
 
 /* group_run: run the workgroup's waves to their ends, or to the launch's fault. */
 void group_run(group *g);
