@@ -31,7 +31,8 @@ figure bench/bench_generate tuned
 figure bench/bench_generate
 wall "first kernel in a fresh process" ./cdnagen gen $tag heads=64 dim=128 --no-cache
 figure CDNAGEN_HIP_LIBRARY=bench/libamdhip64_fake.so bench/bench_launch
-wall "demo" ./cdnagen run $tag seq=128 seq_kv=1024 heads=64 dim=128 window=causal clean=1 --target gfx950 --sim --no-cache --check
+wall "demo" ./cdnagen run $tag seq=128 seq_kv=1024 heads=64 dim=128 window=causal clean=1 --target gfx950 \
+    --sim --no-cache --check
 for program in bench/bench_*; do
     case $program in
     *generate | *launch) ;;

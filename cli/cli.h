@@ -43,7 +43,7 @@ enum {
     TAKES_HELP = 1 << 11 /* every command does */
 };
 
-/* options_parse: argv after the command -> *out.   errors: BAD_ARGUMENT, naming the option and listing those there are */
+/* options_parse: argv after the command -> *out.   errors: BAD_ARGUMENT, naming the option, listing the known */
 cdnagen_status options_parse(unsigned takes, int argc, char **argv, cli *out);
 void options_help(unsigned takes, FILE *to);
 
@@ -72,7 +72,7 @@ void report_check(const check_report *check);
 cdnagen_status report_stats(cdnagen_kernel *kernel, const cdnagen_kernel_info *info);
 cdnagen_status report_json(const cdnagen_kernel_info *info, const char *device, const check_report *check);
 
-/* progress: a line on the terminal that the next one overwrites; nothing where stderr is not a terminal. "" clears it. */
+/* progress: a line on the terminal that the next one overwrites; nothing where stderr is no terminal. "" clears it. */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* fail_exit: print the thread's error and give the status's exit code. */

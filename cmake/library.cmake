@@ -4,23 +4,23 @@ foreach(module core ir gen emit cache runtime compile sim)
   list(APPEND CDNAGEN_MODULES cdnagen_${module})
 endforeach()
 
-# Shared: LLVM and lld inside, nothing but the public names outside. The public functions are in core and runtime, whose objects
-# are named because --exclude-libs hides what comes out of an archive.
+# Shared: LLVM and lld inside, nothing but the public names outside. The public functions are in core and runtime,
+# whose objects are named because --exclude-libs hides what comes out of an archive.
 add_library(cdnagen_shared SHARED $<TARGET_OBJECTS:cdnagen_core> $<TARGET_OBJECTS:cdnagen_runtime>)
 set_target_properties(cdnagen_shared PROPERTIES
   OUTPUT_NAME cdnagen VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 target_link_libraries(cdnagen_shared PRIVATE cdnagen_runtime cdnagen_compile cdnagen_sim)
-target_link_options(cdnagen_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map -Wl,-Bsymbolic-functions
-  -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--as-needed -Wl,-z,defs)
+target_link_options(cdnagen_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map
+  -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--as-needed -Wl,-z,defs)
 
 # Static: one object in which every name but the public ones is local, lld included, so that neither our `tag_parse` nor
 # another copy of lld can clash with the host's. LLVM itself stays outside: the package files name it.
 set(CDNAGEN_ARCHIVE ${PROJECT_BINARY_DIR}/libcdnagen.a)
 add_custom_command(
   OUTPUT ${CDNAGEN_ARCHIVE}
-  COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o cdnagen.o --whole-archive ${CDNAGEN_ARCHIVES} --no-whole-archive
-          ${CDNAGEN_LLD_FILES} $<TARGET_FILE:cdnagen_llvm_stubs>
+  COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o cdnagen.o --whole-archive ${CDNAGEN_ARCHIVES}
+          --no-whole-archive ${CDNAGEN_LLD_FILES} $<TARGET_FILE:cdnagen_llvm_stubs>
   COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=cdnagen_* --keep-global-symbol=gen_kernel cdnagen.o
   COMMAND ${CMAKE_COMMAND} -E rm -f ${CDNAGEN_ARCHIVE}
   COMMAND ${CMAKE_AR} rcs ${CDNAGEN_ARCHIVE} cdnagen.o
@@ -31,8 +31,8 @@ add_custom_target(cdnagen_all DEPENDS cdnagen_command cdnagen_shared cdnagen_arc
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(CDNAGEN_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/cdnagen)
-configure_package_config_file(cmake/cdnagenConfig.cmake.in cdnagenConfig.cmake INSTALL_DESTINATION ${CDNAGEN_PACKAGE_DIR}
-                              PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+configure_package_config_file(cmake/cdnagenConfig.cmake.in cdnagenConfig.cmake
+                              INSTALL_DESTINATION ${CDNAGEN_PACKAGE_DIR} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(cdnagenConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH CDNAGEN_PC_INCLUDE /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
 configure_file(cmake/cdnagen.pc.in cdnagen.pc @ONLY)

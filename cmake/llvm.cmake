@@ -20,8 +20,8 @@ if(CDNAGEN_SHARED_LLVM)
 else()
   # llvm-config knows the order; its Polly is not packaged, and llvm_stubs.c stands in for it.
   execute_process(
-    COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libfiles amdgpucodegen amdgpuasmparser amdgpudesc amdgpuinfo
-            amdgpudisassembler amdgpuutils passes lto dtlto option bitwriter
+    COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libfiles amdgpucodegen amdgpuasmparser amdgpudesc
+            amdgpuinfo amdgpudisassembler amdgpuutils passes lto dtlto option bitwriter
     OUTPUT_VARIABLE CDNAGEN_LLVM_LIBRARIES OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(CDNAGEN_LLVM_LIBRARIES)
   list(FILTER CDNAGEN_LLVM_LIBRARIES EXCLUDE REGEX "Polly")

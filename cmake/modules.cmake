@@ -4,7 +4,8 @@ set(CDNAGEN_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
 
 function(cdnagen_flags target)
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include
+                             ${PROJECT_BINARY_DIR})
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
   target_compile_options(${target} PRIVATE ${CDNAGEN_WARNINGS} -ffunction-sections -fdata-sections)
   add_dependencies(${target} cdnagen_build_id)

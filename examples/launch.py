@@ -24,7 +24,8 @@ BUFFERS = ["q", "kv", "kv_scales", "weights", "cu_starts", "cu_ends", "logits"]
 
 class Args(c.Structure):
     _fields_ = ([("size", c.c_size_t)] + [(name, Buffer) for name in BUFFERS] +
-                [(name, c.c_int64) for name in ("seq", "seq_kv", "q_stride", "kv_stride", "weights_stride", "logits_stride")] +
+                [(name, c.c_int64) for name in ("seq", "seq_kv", "q_stride", "kv_stride", "weights_stride",
+                                                "logits_stride")] +
                 [("num_splits", c.c_int32)])
 
 
@@ -43,7 +44,8 @@ def on_device(ctx, host):
 seq, seq_kv, heads, dim, stride = 16, 100, 32, 64, 256
 ctx, kernel = c.c_void_p(), c.c_void_p()
 must(lib.cdnagen_create_context(c.byref(Options(size=c.sizeof(Options), device=b"auto")), c.byref(ctx)))
-must(lib.gen_kernel(ctx, b"mqa_logits:auto", f"seq={seq} seq_kv={seq_kv} heads={heads} dim={dim}".encode(), c.byref(kernel)))
+shape = f"seq={seq} seq_kv={seq_kv} heads={heads} dim={dim}"
+must(lib.gen_kernel(ctx, b"mqa_logits:auto", shape.encode(), c.byref(kernel)))
 
 one = 0x38  # 1.0 in e4m3fn
 host = {
@@ -59,8 +61,9 @@ device = {name: on_device(ctx, host[name]) for name in BUFFERS}
 args = Args(size=c.sizeof(Args), seq=seq, seq_kv=seq_kv, logits_stride=stride, **device)
 must(lib.cdnagen_launch_mqa_logits(kernel, c.byref(args), None))
 must(lib.cdnagen_synchronize(ctx, None))
-must(lib.cdnagen_copy_to_host(ctx, host["logits"], c.c_void_p(device["logits"].ptr), c.c_size_t(c.sizeof(host["logits"]))))
-wrong = sum(host["logits"][m * stride + n] != heads * dim for m in range(seq) for n in range(seq_kv))
+logits = host["logits"]
+must(lib.cdnagen_copy_to_host(ctx, logits, c.c_void_p(device["logits"].ptr), c.c_size_t(c.sizeof(logits))))
+wrong = sum(logits[m * stride + n] != heads * dim for m in range(seq) for n in range(seq_kv))
 print(f"{wrong} of {seq * seq_kv} logits are wrong")
 for buffer in device.values():
     must(lib.cdnagen_free_memory(ctx, c.c_void_p(buffer.ptr)))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Precompile what a service will need, on any machine: code objects go to DIR, and to the cache that CDNAGEN_CACHE_DIR names.
+# Precompile what a service will need, on any machine: code objects go to DIR, and to the cache.
 # usage: precompile.sh DIR
 set -eu
 out=${1:?usage: precompile.sh DIR}

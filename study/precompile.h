@@ -25,7 +25,7 @@ typedef struct precompile_totals {
 
 /* precompile_run: read job lines "op:tag key=value ..." ('#' begins a comment), generate each in `ctx`, write its code
  * object to `dir`/SYMBOL.co and a report of all of them to `dir`/report.json. A bad job never stops the rest.
- * errors: IO (the jobs, `dir` or a file in it cannot be read or written), NO_MEMORY; a failed job is no error of the run */
+ * errors: IO (the jobs, `dir` or a file in it cannot be read or written), NO_MEMORY; a failed job is no error */
 cdnagen_status precompile_run(cdnagen *ctx, const char *jobs_path, const char *dir,
                               void (*report)(void *user, const precompile_event *event), void *user,
                               precompile_totals *totals);

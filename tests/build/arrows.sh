@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Who may include whom. A line is `files: folders`; the first line whose pattern fits a file holds. Every file may include
-# its own folder, core, the public header and the C library.
+# Who may include whom. A line is `files: folders`; the first line whose pattern fits a file holds. Every file may
+# include its own folder, core, the public header and the C library.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -28,5 +28,5 @@ while read -r file; do
         for prefix in "${file%%/*}/" core/ cdnagen $allowed; do [[ $header == "$prefix"* ]] && ok=1; done
         [[ $ok ]] || { echo "$file may not include \"$header\""; bad=1; }
     done < <(sed -n 's/^ *#include "\([^"]*\)".*/\1/p; s/^ *#include <\(\(llvm\|lld\|jansson\)[^>]*\)>.*/\1/p' "$file")
-done < <(git ls-files 'core/*.[ch]' 'ir/*.[ch]*' 'gen/*.[ch]' 'cache/*.[ch]' 'runtime/*.[ch]' 'sim/*.[ch]' 'study/*.[ch]')
+done < <(git ls-files {core,ir,gen,cache,runtime,sim,study}/'*.[ch]*')
 exit $bad

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# install.sh BUILD: install to a prefix of its own, build the examples as a user would, and run them: by find_package and by
-# pkg-config, with the shared library and with the archive.
+# install.sh BUILD: install to a prefix of its own, build the examples as a user would, and run them: by find_package
+# and by pkg-config, with the shared library and with the archive.
 set -euo pipefail
 build=$(realpath "$1")
 examples=$(realpath "$(dirname "$0")/../../examples")
@@ -14,7 +14,8 @@ export CDNAGEN_DEVICE=sim
 cmake --install "$build" --prefix "$prefix" >"$work/install.log"
 for static in OFF ON; do
     echo "== find_package, static $static"
-    cmake -S "$examples" -B "$work/$static" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCDNAGEN_STATIC=$static >"$work/configure.log" ||
+    cmake -S "$examples" -B "$work/$static" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCDNAGEN_STATIC=$static \
+        >"$work/configure.log" ||
         { cat "$work/configure.log"; exit 1; }
     ninja -C "$work/$static" >"$work/build.log" || { cat "$work/build.log"; exit 1; }
     "$work/$static/launch_c"

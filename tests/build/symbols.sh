@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# symbols.sh BUILD: libcdnagen.so shows cdnagen_* and gen_kernel and nothing else, and libcdnagen.a defines no other global
-# name; each shows every function of the public header.
+# symbols.sh BUILD: libcdnagen.so shows cdnagen_* and gen_kernel and nothing else, and libcdnagen.a defines no other
+# global name; each shows every function of the public header.
 set -euo pipefail
 build=$1
 header=$(dirname "$0")/../../include/cdnagen.h
@@ -19,5 +19,6 @@ for kind in so a; do
     [[ -z $missing ]] || { echo "libcdnagen.$kind lacks: $missing"; bad=1; }
 done
 readelf -d "$build/libcdnagen.so" | grep -q 'SONAME.*\[libcdnagen.so.0\]' || { echo "wrong SONAME"; bad=1; }
-! readelf -d "$build/libcdnagen.so" | grep -E 'NEEDED.*(LLVM|amdhip|jansson)' || { echo "needs what it must not need"; bad=1; }
+! readelf -d "$build/libcdnagen.so" | grep -E 'NEEDED.*(LLVM|amdhip|jansson)' ||
+    { echo "needs what it must not need"; bad=1; }
 exit $bad

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Bad input through the command: the message names what is wrong and what would be right, the exit code is the documented
- * one, and nothing is lost: no output file appears, and the next good command works. */
+/* Bad input through the command: the message names what is wrong and what would be right, the exit code is the
+ * documented one, and nothing is lost: no output file appears, and the next good command works. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

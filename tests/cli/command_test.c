@@ -54,8 +54,8 @@ static void test_auto_says_which_device(void **state) {
     command_free(&o);
 }
 
-/* exact_keys: the object has these members, of these types, and no other. Types: s string, i integer, r number, b boolean,
- * o object, n null. */
+/* exact_keys: the object has these members, of these types, and no other. Types: s string, i integer, r number,
+ * b boolean, o object, n null. */
 static void exact_keys(json_t *object, const char *types, const char *const *keys) {
     assert_true(json_is_object(object));
     for (size_t i = 0; keys[i]; i++) {
