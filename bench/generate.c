@@ -119,7 +119,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < RUNS; i++) {
         enum { BATCH = 1000 };
         took[i] = 0;
-        for (int k = 0; k < BATCH; k++) took[i] += generate_us(ctx) / BATCH;
+        for (int k = 0; k < BATCH; k++) took[i] += generate_us(ctx) / (double)BATCH;
     }
     cdnagen_free_context(ctx);
     printf("%-58s %10.2f us\n", "memory hit", median(took));

@@ -46,7 +46,7 @@ int main(void) {
     for (int batch = 0; batch < BATCHES; batch++) {
         const double started = now_us();
         for (int i = 0; i < LAUNCHES; i++) must(cdnagen_launch_mqa_logits(kernel, &args, NULL));
-        const double took = (now_us() - started) / LAUNCHES;
+        const double took = (now_us() - started) / (double)LAUNCHES;
         if (took < best) best = took;
     }
     printf("%-58s %10.3f us\n", "launch, our side", best);
