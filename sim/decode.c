@@ -404,7 +404,7 @@ static void bind(parser *p) {
     } else if (in->row->format == F_LANE && in->op_count != operand_count(in->row)) {
         return;
     }
-    in->run = runner(in->row);
+    if (!in->gds) in->run = runner(in->row); /* there is no global data share on these chips to simulate */
 }
 
 static void strip_suffixes(char *name) {
