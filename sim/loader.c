@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <string.h>
 
-enum { R_AMDGPU_RELATIVE64 = 13, PACKET_BYTES = 64 };
+enum { R_AMDGPU_ABS64 = 3, R_AMDGPU_RELATIVE64 = 13, PACKET_BYTES = 64 };
 
 static const codeobj_segment *segment_of(const codeobj *o, uint64_t address, uint64_t size) {
     for (size_t i = 0; i < o->segment_count; i++) {
@@ -17,7 +17,28 @@ static const codeobj_segment *segment_of(const codeobj *o, uint64_t address, uin
     return NULL;
 }
 
-/* Relocations that the linker left for load time: image base plus addend. */
+/* A relocation that the linker left for load time: image base plus addend, and for ABS64 plus the symbol, which this code
+ * object must define itself. */
+static cdnagen_status relocate_one(struct hip_module_object *module, const Elf64_Rela *r) {
+    const codeobj *o = &module->object;
+    const uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info), symbol = (uint32_t)ELF64_R_SYM(r->r_info);
+    uint64_t value = module->image + (uint64_t)r->r_addend;
+    if ((type != R_AMDGPU_RELATIVE64 && type != R_AMDGPU_ABS64) || !segment_of(o, r->r_offset, 8))
+        return fail(CDNAGEN_BAD_OBJECT,
+                    "relocation type %u at 0x%llx: only absolute and relative 64-bit ones inside a segment are known",
+                    type, (unsigned long long)r->r_offset);
+    if (type == R_AMDGPU_ABS64) {
+        Elf64_Sym s = {0};
+        if (symbol < o->symbol_count) memcpy(&s, o->data + o->symbols_offset + symbol * sizeof s, sizeof s);
+        if (s.st_shndx == SHN_UNDEF)
+            return fail(CDNAGEN_BAD_OBJECT, "the relocation at 0x%llx needs symbol %u, which the code object lacks",
+                        (unsigned long long)r->r_offset, symbol);
+        value += s.st_value;
+    }
+    memcpy((unsigned char *)(uintptr_t)module->image + r->r_offset, &value, sizeof value);
+    return CDNAGEN_OK;
+}
+
 static cdnagen_status relocate(struct hip_module_object *module, uint64_t dynamic, uint64_t dynamic_bytes) {
     const codeobj *o = &module->object;
     unsigned char *image = (unsigned char *)(uintptr_t)module->image;
@@ -36,12 +57,7 @@ static cdnagen_status relocate(struct hip_module_object *module, uint64_t dynami
     for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= table_bytes; at += sizeof(Elf64_Rela)) {
         Elf64_Rela r;
         memcpy(&r, image + table + at, sizeof r);
-        if (ELF64_R_TYPE(r.r_info) != R_AMDGPU_RELATIVE64 || !segment_of(o, r.r_offset, 8))
-            return fail(CDNAGEN_BAD_OBJECT,
-                        "relocation type %u at 0x%llx: only relative 64-bit ones inside a segment are known",
-                        (unsigned)ELF64_R_TYPE(r.r_info), (unsigned long long)r.r_offset);
-        const uint64_t value = module->image + (uint64_t)r.r_addend;
-        memcpy(image + r.r_offset, &value, sizeof value);
+        TRY(relocate_one(module, &r));
     }
     return CDNAGEN_OK;
 }

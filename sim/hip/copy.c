@@ -15,10 +15,7 @@ static memory *memory_of(const void *p, size_t size) {
     return (memory *)found;
 }
 
-int is_device(const void *p, size_t size) {
-    const memory *m = memory_of(p, size);
-    return m && !memory_find(m, address_of(p), size)->internal;
-}
+int is_device(const void *p, size_t size) { return memory_of(p, size) != NULL; }
 
 static hip_error allocate(memory *m, void **ptr, size_t size) {
     hip_error refused = capture_refuses();

@@ -27,9 +27,11 @@ static cdnagen_status parse_devices(const char *words, const chip *out[DEVICES_M
         const size_t n = strcspn(p, ",");
         const chip *c = chip_find(p, n);
         if (!c)
-            return fail(CDNAGEN_BAD_TARGET, "\"%.*s\" is not a device: give gfx950 or gfx942, separated by commas",
+            return fail(CDNAGEN_BAD_TARGET,
+                        "CDNAGEN_SIM_DEVICES: \"%.*s\" is not a device: give gfx950 or gfx942, separated by commas",
                         (int)n, p);
-        if (*count == DEVICES_MAX) return fail(CDNAGEN_BAD_TARGET, "more than %d devices", DEVICES_MAX);
+        if (*count == DEVICES_MAX)
+            return fail(CDNAGEN_BAD_TARGET, "CDNAGEN_SIM_DEVICES: more than %d devices", DEVICES_MAX);
         out[(*count)++] = c;
         p += n;
         if (!*p) return CDNAGEN_OK;
@@ -46,12 +48,10 @@ static void open_once(void) {
     const chip *chip_list[DEVICES_MAX];
     const hip_table *table;
     int count;
-    faults_to_stderr = 1;
+    explains_on_stderr = 1;
     cdnagen_status status = parse_devices(setting("CDNAGEN_SIM_DEVICES", "gfx950"), chip_list, &count);
-    if (status)
-        fprintf(stderr, "simulator: CDNAGEN_SIM_DEVICES: %s\n", cdnagen_error());
-    else if ((status = sim_open_devices(chip_list, count, setting("CDNAGEN_SIM", ""), &table)))
-        fprintf(stderr, "simulator: %s\n", cdnagen_error());
+    if (!status) status = sim_open_devices(chip_list, count, setting("CDNAGEN_SIM", ""), &table);
+    if (status) explain(cdnagen_error());
     opened = status == CDNAGEN_OK;
 }
 

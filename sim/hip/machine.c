@@ -7,7 +7,7 @@
 
 machine sim = {.lock = PTHREAD_MUTEX_INITIALIZER};
 _Thread_local int current_ordinal;
-int faults_to_stderr;
+int explains_on_stderr;
 
 static _Thread_local char fault_text[1024];
 
@@ -33,9 +33,12 @@ sim_device *current_device(void) {
     return d ? d : &sim.devices[current_ordinal = 0];
 }
 
+void explain(const char *sentence) {
+    if (explains_on_stderr) fprintf(stderr, "simulator: %s\n", sentence);
+}
 void fault_set(const char *kernel, const char *fault) {
     snprintf(fault_text, sizeof fault_text, "kernel %.200s: %.760s", kernel, fault);
-    if (faults_to_stderr) fprintf(stderr, "simulator: %s\n", fault_text);
+    explain(fault_text);
 }
 const char *sim_last_fault(void) { return fault_text; }
 

@@ -120,9 +120,11 @@ extern _Thread_local int current_ordinal;
 sim_device *current_device(void);
 sim_device *device_at(int ordinal);
 
-/* fault_set: what stopped the thread's last failing kernel; also on stderr if faults_to_stderr. */
+/* fault_set: what stopped the thread's last failing kernel.   explain: the sentence behind a HIP error, on stderr if
+ * explains_on_stderr: HIP's callers have no other way to it. */
 void fault_set(const char *kernel, const char *fault);
-extern int faults_to_stderr;
+void explain(const char *sentence);
+extern int explains_on_stderr;
 
 /* is_stream, is_function: whether a handle is alive; is_function gives the function's device.
  * is_device: whether one allocation of any device, or of pinned host memory, holds the bytes. */

@@ -7,6 +7,7 @@
 #include "sim/hip/machine.h"
 
 static hip_error error_of(cdnagen_status status) {
+    if (status) explain(cdnagen_error());
     switch (status) {
     case CDNAGEN_OK: return HIP_SUCCESS;
     case CDNAGEN_BAD_TARGET: return HIP_ERROR_NO_BINARY_FOR_GPU;
