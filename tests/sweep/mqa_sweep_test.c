@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The numeric sweep of mqa_logits on gfx950: every tag field, window kind, head count, head size and odd length, in both
+ * completion modes of the simulator, over poisoned outputs between guards.
+ *
+ * sweep_mqa_logits PART/PARTS         the selection of CI; the same at every run
+ * sweep_mqa_logits PART/PARTS --full  every tag with every head count, head size and clean
+ *
+ * What is paired with what is drawn from a hash of the case's place in the list; the last test checks that no value of
+ * any dimension was left out. */
+#include <stdlib.h>
+
+#include "tests/sweep/mqa_data.h"
+
+static const char *const tags[] = {
+    /* direct */
+    "mfma32x32x64_bkv32_r1_w1",
+    "mfma32x32x64_bkv64_r1_w2_hfma",
+    "mfma32x32x64_bkv64_r1_w1_hfma2_wpe1",
+    "mfma32x32x64_bkv128_r2_w4_hfma2",
+    "mfma32x32x64_bkv128_r4_w1_hfma",
+    "mfma32x32x64_bkv256_r1_w4_hfma_ns3",
+    "mfma32x32x64_bkv256_r2_w2",
+    "mfma16x16x128_bkv16_r1_w1_hfma",
+    "mfma16x16x128_bkv32_r4_w2",
+    "mfma16x16x128_bkv64_r2_w4_hfma2_ns7",
+    "mfma16x16x128_bkv128_r1_w2_wpe2",
+    "mfma16x16x128_bkv256_r2_w4_hfma",
+    /* lds */
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma",
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma_wpe1",
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma_ns2",
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma2",
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs",
+    "mfma32x32x64_bkv64_r1_w1_lds2_rs_hfma",
+    "mfma32x32x64_bkv64_r1_w1_lds2_hfma",
+    "mfma32x32x64_bkv64_r1_w1_lds1_pd1_rs",
+    "mfma32x32x64_bkv64_r1_w1_lds4_pd1_swp_rs_hfma_wpe3",
+    "mfma32x32x64_bkv64_r1_w1_lds4_pd3_swp_rs_hfma",
+    "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_hfma",
+    "mfma32x32x64_bkv64_r1_w2_lds3_pd3_hfma2",
+    "mfma32x32x64_bkv64_r2_w1_lds3_swp_hfma",
+    "mfma32x32x64_bkv64_r2_w2_lds2_swp_rs_ns300",
+    "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs",
+    "mfma32x32x64_bkv64_r2_w4_lds3_rs",
+    "mfma32x32x64_bkv64_r4_w1_lds2_rs_hfma_wpe2",
+    "mfma32x32x64_bkv64_r4_w4_lds5_pd3",
+    "mfma32x32x64_bkv32_r1_w1_lds5_pd3_hfma",
+    "mfma32x32x64_bkv32_r2_w2_lds2_swp_hfma2",
+    "mfma32x32x64_bkv32_r1_w4_lds3_pd1",
+    "mfma32x32x64_bkv128_r1_w1_lds2_swp_rs_hfma",
+    "mfma32x32x64_bkv128_r1_w4_lds2_swp_rs_hfma",
+    "mfma32x32x64_bkv128_r2_w2_lds3_pd2_hfma2",
+    "mfma32x32x64_bkv128_r1_w4_lds4_pd3_rs",
+    "mfma32x32x64_bkv256_r1_w4_lds2_rs_hfma",
+    "mfma32x32x64_bkv256_r1_w4_lds1_pd1_swp_hfma",
+    "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_hfma",
+    "mfma16x16x128_bkv64_r1_w1_lds2_swp_rs_hfma",
+    "mfma16x16x128_bkv64_r2_w4_lds3_rs",
+    "mfma16x16x128_bkv64_r1_w2_lds5_pd3_swp_hfma2_ns7",
+    "mfma16x16x128_bkv64_r4_w2_lds4_pd1_rs_hfma",
+    "mfma16x16x128_bkv32_r1_w1_lds3_pd3",
+    "mfma16x16x128_bkv16_r2_w1_lds2_hfma",
+    "mfma16x16x128_bkv128_r1_w1_lds2_swp_rs_hfma2_wpe1",
+    "mfma16x16x128_bkv128_r2_w4_lds3_pd3_swp",
+    "mfma16x16x128_bkv256_r1_w4_lds2_rs",
+};
+
+static const int head_counts[] = {16, 32, 64, 128};
+static const int dims[] = {64, 128, 192, 256, 320, 384, 448, 512};
+static const char *const windows[] = {"causal",   "cp",           "misaligned",          "empty",
+                                      "past_end", "batch_causal", "batch_causal batch=3"};
+static const int splits[] = {0, 1, 2, 3, 7, 100};
+static const char *const modes[] = {"threads=1", "late threads=1", "poison threads=1", "late poison threads=1"};
+
+typedef struct lengths {
+    int seq, seq_kv;
+} lengths;
+/* cp takes those where seq is even and divides seq_kv. The first ones have many trips of any tile. */
+static const lengths sizes[] = {{67, 1500}, {5, 1500}, {9, 1111}, {6, 1302}, {1, 1},    {1, 16},   {1, 113},  {17, 76},
+                                {61, 113},  {128, 64}, {5, 191},  {3, 128},  {16, 512}, {26, 390}, {34, 340}, {3, 640}};
+enum { LONG_SIZES = 4 };
+
+enum { NAME_MAX_BYTES = 256, KERNELS_MAX = 8192, CASES_MAX = 65536, PARTS_MAX = 16 };
+#define COMPILE_WORK 2e8 /* a case's share of a compilation, as multiplications of the reference */
+
+typedef struct kernel {
+    const char *tag;
+    int heads, dim, clean;
+    cdnagen_kernel *handle; /* generated when first run */
+} kernel;
+
+typedef struct sweep_case {
+    int kernel;
+    lengths size;
+    const char *window, *mode;
+    int splits, trips;
+    char *name;
+} sweep_case;
+
+static kernel kernels[KERNELS_MAX];
+static sweep_case cases[CASES_MAX];
+static int kernel_count, case_count;
+
+/* ---- which cases ---- */
+
+/* draw: 0..count-1 from a hash of a case's number and of what is drawn. */
+static int draw(int number, int what, size_t count) {
+    uint64_t z = (uint64_t)number * 0x9e3779b97f4a7c15u + (uint64_t)what * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (int)((z ^ (z >> 31)) % count);
+}
+
+static void add_case(lengths size, const char *window, int split_count, const char *mode) {
+    const kernel *const k = &kernels[kernel_count - 1];
+    char shape[NAME_MAX_BYTES], name[2 * NAME_MAX_BYTES];
+    snprintf(shape, sizeof shape, "seq=%d seq_kv=%d heads=%d dim=%d clean=%d window=%s", size.seq, size.seq_kv,
+             k->heads, k->dim, k->clean, window);
+    const mqa_shape s = shape_of(shape);
+    if (mqa_window_check(&s)) return;
+    snprintf(name, sizeof name, "%s %s splits=%d %s", k->tag, shape, split_count, mode);
+    const mqa_variant v = variant_of(k->tag);
+    const int tiles = (int)((size.seq_kv + v.bkv - 1) / v.bkv), parts = split_count ? split_count : (int)v.splits;
+    assert_true(case_count < CASES_MAX);
+    cases[case_count++] = (sweep_case){
+        kernel_count - 1, size, window, mode, split_count, parts ? (tiles + parts - 1) / parts : 0, mem_strdup(name)};
+}
+
+/* add_drawn: a case with everything but the kernel drawn; a window kind that the lengths do not allow is drawn again. */
+static void add_drawn(int number) {
+    const int before = case_count;
+    for (int again = 0; case_count == before; again += 16)
+        add_case(sizes[draw(number, again, COUNT(sizes))], windows[draw(number, again + 1, COUNT(windows))],
+                 splits[draw(number, again + 2, COUNT(splits))], modes[draw(number, again + 3, COUNT(modes))]);
+}
+
+static int add_kernel(const char *tag, int heads, int dim, int clean) {
+    char full[NAME_MAX_BYTES], shape[NAME_MAX_BYTES];
+    snprintf(full, sizeof full, "mqa_logits:%s", tag);
+    snprintf(shape, sizeof shape, "heads=%d dim=%d clean=%d", heads, dim, clean);
+    const target t = target_of("gfx950");
+    plan p;
+    const cdnagen_status status = plan_make(full, shape, &t, 0, &p);
+    if (status == CDNAGEN_LIMIT) return 0;
+    if (status) fail_msg("%s %s: %s", tag, shape, cdnagen_error());
+    assert_true(kernel_count < KERNELS_MAX);
+    kernels[kernel_count++] = (kernel){tag, heads, dim, clean, NULL};
+    return 1;
+}
+
+enum { FACTS = (int)(COUNT(head_counts) * COUNT(dims)), KERNELS_A_TAG = 4, DRAWN_A_KERNEL = 6 };
+
+/* What every kernel runs in late mode, where a wait or barrier that is missing shows: so many trips of its loop, the last
+ * one with columns past the end. */
+static void add_trips(int trips) {
+    const mqa_variant v = variant_of(kernels[kernel_count - 1].tag);
+    add_case((lengths){5, trips * (int)v.bkv - 3}, "causal", 1, "late poison threads=1");
+}
+
+/* A few kernels a tag. */
+static void select_some(void) {
+    for (int t = 0; t < (int)COUNT(tags); t++)
+        for (int j = 0; j < KERNELS_A_TAG; j++) {
+            int fact = draw(t, 4 + j, FACTS);
+            while (!add_kernel(tags[t], head_counts[fact % 4], dims[fact / 4], (t + j) % 2)) fact = (fact + 5) % FACTS;
+            add_trips(1 + j % 3);
+            add_case(sizes[kernel_count % LONG_SIZES], "causal", 1 + t % 3, "late poison threads=1");
+            for (int i = 0; i < DRAWN_A_KERNEL; i++) add_drawn(kernel_count * DRAWN_A_KERNEL + i);
+        }
+}
+
+static void select_all(void) {
+    for (int t = 0; t < (int)COUNT(tags); t++)
+        for (int fact = 0; fact < 2 * FACTS; fact++) {
+            if (!add_kernel(tags[t], head_counts[fact / 2 % 4], dims[fact / 8], fact % 2)) continue;
+            for (int trips = 1; trips <= 3; trips++) add_trips(trips);
+            add_case(sizes[0], "causal", 0, "late poison threads=1");
+            add_case(sizes[0], "past_end", 1, "late threads=1");
+            for (int i = 0; i < DRAWN_A_KERNEL; i++) add_drawn(kernel_count * DRAWN_A_KERNEL + i);
+        }
+}
+
+/* By data, so that each problem is made once. */
+static int compare_cases(const void *a, const void *b) {
+    const sweep_case *const x = a, *const y = b;
+    const kernel *const k = &kernels[x->kernel], *const l = &kernels[y->kernel];
+    const int by[][2] = {{k->heads * k->dim, l->heads * l->dim},
+                         {k->heads, l->heads},
+                         {x->size.seq, y->size.seq},
+                         {x->size.seq_kv, y->size.seq_kv},
+                         {x->kernel, y->kernel}};
+    for (size_t i = 0; i < COUNT(by); i++)
+        if (by[i][0] != by[i][1]) return by[i][0] < by[i][1] ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* part_of: which part case i is in. Called for each in their order: those of one head count and size stay together, and go
+ * to the part that has the least to do so far. */
+static int part_of(int i, int parts) {
+    static double work[PARTS_MAX];
+    static int part, heads, dim;
+    const kernel *const k = &kernels[cases[i].kernel];
+    if (k->heads != heads || k->dim != dim)
+        for (int p = part = 0; p < parts; p++)
+            if (work[p] < work[part]) part = p;
+    heads = k->heads;
+    dim = k->dim;
+    work[part] += (double)heads * dim * cases[i].size.seq * cases[i].size.seq_kv + COMPILE_WORK;
+    return part;
+}
+
+/* ---- running them ---- */
+
+static cdnagen *ctx;
+static mqa_data data;
+static lengths data_size;
+static int data_heads, data_dim;
+
+static void free_kernels(void) {
+    for (int i = 0; i < kernel_count; i++) {
+        cdnagen_free_kernel(kernels[i].handle);
+        kernels[i].handle = NULL;
+    }
+}
+
+static void take_data(const sweep_case *c, const kernel *k) {
+    const int same_facts = data_heads == k->heads && data_dim == k->dim;
+    if (same_facts && data_size.seq == c->size.seq && data_size.seq_kv == c->size.seq_kv) return;
+    if (!same_facts) free_kernels();
+    data_free(&data);
+    char shape[NAME_MAX_BYTES];
+    snprintf(shape, sizeof shape, "seq=%d seq_kv=%d heads=%d dim=%d", c->size.seq, c->size.seq_kv, k->heads, k->dim);
+    data_make(&data, ctx, shape);
+    data_upload(&data);
+    data_size = c->size;
+    data_heads = k->heads;
+    data_dim = k->dim;
+}
+
+static void take_windows(const sweep_case *c) {
+    char shape[NAME_MAX_BYTES];
+    snprintf(shape, sizeof shape, "seq=%d seq_kv=%d heads=%d dim=%d window=%s", c->size.seq, c->size.seq_kv, data_heads,
+             data_dim, c->window);
+    const mqa_shape s = shape_of(shape);
+    for (int r = 0; r < c->size.seq; r++) mqa_window_row(&s, r, &data_starts(&data)[r], &data_ends(&data)[r]);
+    data_windows(&data);
+}
+
+/* The rules of the specification allow 1e-3; f32 sums in another order stay far below these. */
+#define SAME_CALC_DIFF 1e-10
+#define SAME_MAX_REL 1e-5
+
+static void a_case(void **state) {
+    const sweep_case *const c = *state;
+    kernel *const k = &kernels[c->kernel];
+    take_data(c, k);
+    take_windows(c);
+    if (!k->handle) {
+        char shape[NAME_MAX_BYTES];
+        snprintf(shape, sizeof shape, "heads=%d dim=%d clean=%d", k->heads, k->dim, k->clean);
+        k->handle = kernel_of(ctx, k->tag, shape);
+    }
+    simulate(c->mode);
+    const grade g = data_run(&data, k->handle, c->name, k->clean, c->splits);
+    if (!g.pass || !(g.calc_diff < SAME_CALC_DIFF) || !(g.max_rel < SAME_MAX_REL))
+        fail_msg("calc_diff %g, max_rel %g, %s", g.calc_diff, g.max_rel, g.first);
+}
+
+/* ---- nothing was left out ---- */
+
+static void every_value_is_covered(void **state) {
+    (void)state;
+    static const char *const words[] = {
+        "mfma32x32x64_", "mfma16x16x128_", "_bkv16_",   "_bkv32_",      "_bkv64_",    "_bkv128_",  "_bkv256_",
+        "_r1_",          "_r2_",           "_r4_",      "_w1",          "_w2",        "_w4",       "_lds1",
+        "_lds2",         "_lds3",          "_lds4",     "_lds5",        "_pd1",       "_pd3",      "_swp",
+        "_rs",           "_hfma ",         "_hfma2",    "_wpe1",        "_wpe2",      "_wpe3",     "_ns2",
+        "_ns3",          "_ns7",           "_ns300",    "heads=16 ",    "heads=32 ",  "heads=64 ", "heads=128 ",
+        "clean=0",       "clean=1",        "splits=0 ", "splits=1 ",    "splits=2 ",  "splits=3 ", "splits=7 ",
+        "splits=100 ",   " threads=1",     " late thr", " late poison", " poison thr"};
+    for (size_t i = 0; i < COUNT(words); i++) {
+        int found = 0;
+        for (int c = 0; c < case_count && !found; c++) found = strstr(cases[c].name, words[i]) != NULL;
+        if (!found) fail_msg("no case has %s", words[i]);
+    }
+    int dim_found[COUNT(dims)] = {0}, size_found[COUNT(sizes)] = {0}, window_found[COUNT(windows)] = {0};
+    int trips_found[2][5] = {{0}};
+    for (int c = 0; c < case_count; c++) {
+        for (size_t i = 0; i < COUNT(dims); i++) dim_found[i] |= kernels[cases[c].kernel].dim == dims[i];
+        for (size_t i = 0; i < COUNT(sizes); i++) size_found[i] |= !memcmp(&cases[c].size, &sizes[i], sizeof sizes[i]);
+        for (size_t i = 0; i < COUNT(windows); i++) window_found[i] |= cases[c].window == windows[i];
+        if (strcmp(cases[c].window, "causal") || cases[c].splits != 1) continue;
+        trips_found[strstr(cases[c].name, "_lds") != NULL][cases[c].trips < 4 ? cases[c].trips : 4] = 1;
+    }
+    for (size_t i = 0; i < COUNT(dims); i++) assert_true(dim_found[i]);
+    for (size_t i = 0; i < COUNT(sizes); i++) assert_true(size_found[i]);
+    for (size_t i = 0; i < COUNT(windows); i++) assert_true(window_found[i]);
+    for (int i = 1; i < 5; i++) assert_true(trips_found[0][i] && trips_found[1][i]);
+}
+
+int main(int argc, char **argv) {
+    int part = 1, parts = 1;
+    if (argc > 1 && (sscanf(argv[1], "%d/%d", &part, &parts) != 2 || part < 1 || part > parts || parts > PARTS_MAX)) {
+        fprintf(stderr, "%s: PART/PARTS, as in 1/2, at most %d parts; not %s\n", argv[0], PARTS_MAX, argv[1]);
+        return 2;
+    }
+    if (argc > 2 && !strcmp(argv[2], "--full"))
+        select_all();
+    else
+        select_some();
+    qsort(cases, (size_t)case_count, sizeof cases[0], compare_cases);
+    struct CMUnitTest *const tests = mem_alloc((size_t)(case_count + 1) * sizeof *tests);
+    if (!tests) return 1;
+    size_t count = 0;
+    for (int i = 0; i < case_count; i++)
+        if (part_of(i, parts) == part - 1)
+            tests[count++] = (struct CMUnitTest){cases[i].name, a_case, NULL, NULL, &cases[i]};
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_value_is_covered);
+    ctx = sim_context();
+    const int failed = _cmocka_run_group_tests("mqa_logits", tests, count, NULL, NULL);
+    data_free(&data);
+    free_kernels();
+    cdnagen_free_context(ctx);
+    for (int i = 0; i < case_count; i++) mem_free(cases[i].name);
+    mem_free(tests);
+    return failed != 0;
+}
