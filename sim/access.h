@@ -97,6 +97,9 @@ void access_load(wave *w, transfer *a, const memory_row *row);
 void access_store(transfer *a, const memory_row *row);
 void access_atomic(wave *w, transfer *a, const memory_row *row, int returns);
 
+/* lds_move: a->data of a permutation or swizzle: `data`'s lanes moved as the instruction says. */
+void lds_move(const wave *w, const inst *in, const uint32_t *data, transfer *a);
+
 /* take_data: copy `registers` of a source operand into a->data from register `at` on.
  * poison_target: in late mode, what a load's destination holds until it completes. */
 void take_data(const wave *w, transfer *a, const operand *o, uint32_t registers, uint32_t at);

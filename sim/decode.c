@@ -463,7 +463,7 @@ static void resolve_branches(program *p) {
 
 cdnagen_status program_decode(const chip *c, const unsigned char *section, size_t size, uint64_t base, int accum_offset,
                               int register_limit, program *out) {
-    *out = (program){.chip = c, .text_bytes = size, .base = base, .bytes = section};
+    *out = (program){.chip = c, .accum_offset = accum_offset, .text_bytes = size, .base = base, .bytes = section};
     pthread_once(&initialised, initialise);
     LLVMDisasmContextRef disassembler = LLVMCreateDisasmCPU("amdgcn-amd-amdhsa", c->name, NULL, 0, NULL, NULL);
     if (!disassembler) return fail(CDNAGEN_UNAVAILABLE, "this LLVM has no disassembler for %s", c->name);

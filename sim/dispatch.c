@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "sim/check.h"
+
 #define WAVE_ALIGNMENT 64
 
 /* Kernel code property bits that claim user SGPRs, in register order. */
@@ -84,9 +86,11 @@ void group_start(group *g, uint64_t index) {
     g->id[2] = (uint32_t)(index / l->grid[0] / l->grid[1]);
     for (uint32_t i = 0; i + 4 <= g->lds_bytes; i += 4) memcpy(g->lds + i, &(uint32_t){l->poison ? POISON_WORD : 0}, 4);
     for (unsigned i = 0; i < g->waves; i++) start_wave(g->wave[i]);
+    check_group_start(g);
 }
 
 void group_free(group *g) {
+    check_group_free(g);
     for (unsigned i = 0; g->wave && i < g->waves; i++) {
         if (!g->wave[i]) continue;
         access_free_all(g->wave[i]);
@@ -114,7 +118,7 @@ int group_make(group *g, launch *l) {
         w->pending_end = &w->pending;
         if (l->scratch_bytes && !(w->scratch = mem_alloc((size_t)l->scratch_bytes * LANES))) return 0;
     }
-    return 1;
+    return check_group_make(g);
 }
 
 static void *run_groups(void *argument) {
@@ -146,10 +150,16 @@ void launch_run(launch *l) {
     const unsigned wanted = (unsigned)(groups < l->threads ? groups : l->threads);
     pthread_t thread[THREADS_MAX];
     unsigned started = 0;
+    if (!check_open(l)) {
+        atomic_store(&l->faulted, 1);
+        strcpy(l->fault, "host memory for checks ran out");
+        return;
+    }
     while (started + 1 < wanted && started < THREADS_MAX && pthread_create(&thread[started], NULL, run_groups, l) == 0)
         started++;
     run_groups(l);
     while (started) pthread_join(thread[--started], NULL);
+    check_close(l);
     for (size_t i = 0; i < l->program->count; i++)
         if (l->program->executed[i]) isa_mark(l->program->code[i].row);
 }

@@ -154,6 +154,7 @@ typedef struct inst {
 typedef struct program {
     arena memory;
     const chip *chip;
+    int accum_offset; /* first AGPR in the one register file */
     inst *code;
     size_t count;
     uint32_t *index_of; /* by address / 4: instruction index, UINT32_MAX inside one */

@@ -21,6 +21,11 @@ typedef struct lanes_effects {
 } lanes_effects;
 const lanes_effects *lanes_for_host(void);
 
+/* dpp_source: source lane of a DPP control, -1 outside its pattern.
+ * place_result: a result within its register: SDWA's part, or the half that op_sel names. */
+int dpp_source(const inst *in, int lane);
+uint32_t place_result(const inst *in, uint32_t old, uint32_t x);
+
 extern const lanes_effects lanes_baseline, lanes_avx2, lanes_avx512;
 
 #endif

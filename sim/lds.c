@@ -28,26 +28,31 @@ static void perform_move(wave *w, transfer *a) { FOR_LANES(a->exec, l) w->vgpr[a
 
 /* ---- permutations: the result is in a->data when the instruction issues ---- */
 
-static void bpermute(const wave *w, const inst *in, transfer *a) {
-    const uint32_t *address = w->vgpr[in->op[1].index], *data = w->vgpr[in->op[2].index];
+static void bpermute(const wave *w, const inst *in, const uint32_t *data, transfer *a) {
+    const uint32_t *address = w->vgpr[in->op[1].index];
     for (int l = 0; l < LANES; l++) {
         const uint32_t from = (address[l] + (uint32_t)in->offset) / 4 % LANES;
         a->data[l] = a->exec >> from & 1 ? data[from] : 0;
     }
 }
-static void permute(const wave *w, const inst *in, transfer *a) {
-    const uint32_t *address = w->vgpr[in->op[1].index], *data = w->vgpr[in->op[2].index];
+static void permute(const wave *w, const inst *in, const uint32_t *data, transfer *a) {
+    const uint32_t *address = w->vgpr[in->op[1].index];
     for (int l = 0; l < LANES; l++) a->data[l] = 0;
     FOR_LANES(a->exec, l) a->data[(address[l] + (uint32_t)in->offset) / 4 % LANES] = data[l];
 }
-static void swizzle(const wave *w, const inst *in, transfer *a) {
-    const uint32_t *data = w->vgpr[in->op[1].index];
+static void swizzle(const wave *w, const inst *in, const uint32_t *data, transfer *a) {
+    (void)w;
     for (int l = 0; l < LANES; l++) {
         const unsigned s = in->swizzle;
         const int from = s & 0x8000 ? (l & ~3) | (int)(s >> (2 * (l & 3)) & 3)
                                     : (l & 32) | (int)((((unsigned)l & 31 & s) | (s >> 5 & 31)) ^ (s >> 10 & 31));
         a->data[l] = a->exec >> from & 1 ? data[from] : 0;
     }
+}
+
+void lds_move(const wave *w, const inst *in, const uint32_t *data, transfer *a) {
+    const memory_kind kind = lds_row(in->row->effect)->kind;
+    (kind == BPERMUTE ? bpermute : kind == PERMUTE ? permute : swizzle)(w, in, data, a);
 }
 
 /* Transposing read: within 16 lanes the elements are laid end to end, and lane t takes every 16th from t on. */
@@ -143,9 +148,7 @@ void run_lds(wave *w, const inst *in) {
         if (row->kind == COMPARE_SWAP_RETURN) take_data(w, a, &o[3], row->registers, row->registers);
         a->perform = perform_atomic_return;
         break;
-    default:
-        (row->kind == BPERMUTE ? bpermute : row->kind == PERMUTE ? permute : swizzle)(w, in, a);
-        a->perform = perform_move;
+    default: lds_move(w, in, w->vgpr[o[row->kind == SWIZZLE ? 1 : 2].index], a); a->perform = perform_move;
     }
     if (!placed) {
         a->next = w->spare;

@@ -27,7 +27,7 @@ static const uint32_t *plain_source(wave *w, const inst *in, int i, uint32_t roo
 }
 
 /* Source lane of a DPP control, -1 if it lies outside the pattern. source: AMD CDNA4 ISA guide, "Data Parallel Processing" */
-static int dpp_source(const inst *in, int l) {
+int dpp_source(const inst *in, int l) {
     const int row = l & ~15, at = l & 15, n = in->dpp_count;
     switch ((dpp_kind)in->dpp) {
     case DPP_QUAD_PERM: return (l & ~3) | (n >> (2 * (l & 3)) & 3);
@@ -130,7 +130,7 @@ static void modify_result(const inst *in, uint32_t *x) {
 }
 
 /* Place a result within its register: SDWA's part, or the half that op_sel names. */
-static uint32_t place_result(const inst *in, uint32_t old, uint32_t x) {
+uint32_t place_result(const inst *in, uint32_t old, uint32_t x) {
     const value_type type = in->row->type[0];
     if (in->sdwa && in->dst_select != SEL_DWORD) {
         const int is_word = in->dst_select >= SEL_WORD_0;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/check.h"
+
 void wave_fault(wave *w, int lane, const char *format, ...) {
     launch *l = w->group->launch;
     w->state = WAVE_FAULTED;
@@ -40,7 +42,7 @@ void wave_jump(wave *w, uint64_t address) {
         w->pc = p->code + index;
 }
 
-static void run_wave(wave *w, unsigned budget) {
+static inline __attribute__((always_inline)) void run(wave *w, unsigned budget, int checked) {
     const program *p = w->program;
     for (; budget && w->state == WAVE_READY; budget--) {
         const inst *in = w->pc;
@@ -51,10 +53,15 @@ static void run_wave(wave *w, unsigned budget) {
             return;
         }
         __atomic_store_n(&p->executed[in - p->code], 1, __ATOMIC_RELAXED);
+        if (checked && !check_step(w, in)) return;
         in->run(w, in);
         w->issued++;
     }
 }
+
+/* Two copies: a launch without checks does not ask about them. */
+static void run_wave(wave *w, unsigned budget) { run(w, budget, 0); }
+static void run_checked(wave *w, unsigned budget) { run(w, budget, 1); }
 
 void wave_step(wave *w) { run_wave(w, 1); }
 
@@ -71,7 +78,7 @@ void group_run(group *g) {
     for (;;) {
         unsigned ended = 0;
         for (unsigned i = 0; i < g->waves; i++) {
-            run_wave(g->wave[i], SWITCH_INTERVAL);
+            (g->check ? run_checked : run_wave)(g->wave[i], SWITCH_INTERVAL);
             if (atomic_load_explicit(&g->launch->faulted, memory_order_relaxed)) return;
             ended += g->wave[i]->state == WAVE_ENDED;
         }

@@ -21,6 +21,13 @@ typedef struct launch launch;
 typedef struct group group;
 typedef struct wave wave;
 
+/* check_level: which checks of sim/check.h a launch runs. */
+typedef enum check_level {
+    CHECK_OFF,
+    CHECK_RACES, /* waits, LDS races, barriers */
+    CHECK_ALL    /* and wait states and undefined values */
+} check_level;
+
 typedef enum wave_state { WAVE_READY, WAVE_AT_BARRIER, WAVE_ENDED, WAVE_FAULTED } wave_state;
 
 /* transfer: one memory instruction of a wave, with places and store data taken at issue. */
@@ -55,7 +62,8 @@ struct wave {
     int vm_count, lgkm_count, scalar_count;
     unsigned char *scratch; /* [lane][bytes] */
     const struct allocation *last_hit;
-    void *memory; /* what this wave was allocated as */
+    void *memory;             /* what this wave was allocated as */
+    struct check_wave *check; /* NULL: not checked */
 };
 
 struct group {
@@ -65,6 +73,7 @@ struct group {
     uint32_t lds_bytes;
     unsigned waves;
     wave **wave;
+    struct check_group *check;
 };
 
 struct launch {
@@ -72,6 +81,8 @@ struct launch {
     const program *program;
     struct memory *memory;
     int late, poison;
+    check_level check_level;
+    struct check_program *check;
     unsigned threads;
     const inst *entry;
     uint32_t rsrc1, rsrc2, properties, preload;

@@ -85,6 +85,7 @@ hip_error perform_launch(const work *w) {
                 .memory = &d->memory,
                 .late = sim.late,
                 .poison = sim.poison,
+                .check_level = sim.check,
                 .threads = sim.threads,
                 .entry = f->entry,
                 .rsrc1 = k->rsrc1,

@@ -51,7 +51,8 @@ hip_error submit(hip_stream stream, const work *w) {
     return refused ? refused : perform(w);
 }
 
-cdnagen_status machine_open(const chip *const *chip_list, int count, int late, int poison, unsigned threads) {
+cdnagen_status machine_open(const chip *const *chip_list, int count, int late, int poison, check_level check,
+                            unsigned threads) {
     if (count < 1 || count > DEVICES_MAX)
         return fail(CDNAGEN_BAD_ARGUMENT, "%d simulated devices: from 1 to %d can be had", count, DEVICES_MAX);
     ENTER();
@@ -66,6 +67,7 @@ cdnagen_status machine_open(const chip *const *chip_list, int count, int late, i
         sim.device_count = count;
         sim.late = late;
         sim.poison = poison;
+        sim.check = check;
         sim.threads = threads;
     }
     pthread_mutex_unlock(&sim.lock);

@@ -100,6 +100,7 @@ typedef struct machine {
     int device_count;
     memory host; /* pinned host memory, which every device reaches */
     int late, poison;
+    check_level check;
     unsigned threads;
     struct hip_stream_object *streams;
     struct hip_event_object *events;
@@ -153,7 +154,8 @@ void capture_leave(hip_stream stream);
 hip_error capture_record(hip_stream stream, const work *w);
 
 /* machine_open: set the devices and modes; memory and handles stay.   errors: BAD_ARGUMENT, NO_MEMORY */
-cdnagen_status machine_open(const chip *const *chips, int count, int late, int poison, unsigned threads);
+cdnagen_status machine_open(const chip *const *chips, int count, int late, int poison, check_level check,
+                            unsigned threads);
 
 /* The functions of core/hip.def, and those that the shared library has beyond them: HIP's signatures. */
 #define HIP_FUNCTION(member, symbol, arguments) hip_error sim_##member arguments;

@@ -8,8 +8,10 @@
 
 #include "sim/hip/machine.h"
 
-static cdnagen_status parse_mode(const char *mode, int *late, int *poison, unsigned *threads) {
+static cdnagen_status parse_mode(const char *mode, int *late, int *poison, check_level *check, unsigned *threads) {
+    static const char *const levels[] = {[CHECK_OFF] = "off", [CHECK_RACES] = "races", [CHECK_ALL] = "all"};
     *late = *poison = 0;
+    *check = CHECK_OFF;
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     *threads = cpus > 0 ? (unsigned)cpus : 1;
     for (const char *p = mode ? mode : ""; *p;) {
@@ -24,9 +26,16 @@ static cdnagen_status parse_mode(const char *mode, int *late, int *poison, unsig
             memcpy(word, p + 8, n - 8);
             if (sscanf(word, "%u%c", threads, &end) != 1 || *threads == 0)
                 return fail(CDNAGEN_BAD_ARGUMENT, "simulator mode threads=%s: a positive number is needed", word);
+        } else if (n > 6 && strncmp(p, "check=", 6) == 0) {
+            int level = CHECK_ALL;
+            while (level >= 0 && (strlen(levels[level]) != n - 6 || strncmp(p + 6, levels[level], n - 6) != 0)) level--;
+            if (level < 0)
+                return fail(CDNAGEN_BAD_ARGUMENT, "simulator mode %.*s: the levels are off, races, all", (int)n, p);
+            *check = (check_level)level;
         } else if (n) {
-            return fail(CDNAGEN_BAD_ARGUMENT, "simulator mode word \"%.*s\" is unknown; known: late, poison, threads=N",
-                        (int)n, p);
+            return fail(CDNAGEN_BAD_ARGUMENT,
+                        "simulator mode word \"%.*s\" is unknown; known: late, poison, check=LEVEL, threads=N", (int)n,
+                        p);
         }
         p += n;
         p += strspn(p, " \t");
@@ -46,9 +55,10 @@ cdnagen_status sim_open_devices(const chip *const *chip_list, int count, const c
         .cu_count = sim_cu_count,
         .last_fault = sim_last_fault};
     int late, poison;
+    check_level check;
     unsigned threads;
-    TRY(parse_mode(mode, &late, &poison, &threads));
-    TRY(machine_open(chip_list, count, late, poison, threads));
+    TRY(parse_mode(mode, &late, &poison, &check, &threads));
+    TRY(machine_open(chip_list, count, late, poison, check, threads));
     *out = &table;
     return CDNAGEN_OK;
 }
