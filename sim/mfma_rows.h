@@ -91,8 +91,8 @@ static inline double sim_mfma_scale(uint32_t scales, unsigned byte) {
     memcpy(&v, &bits, sizeof v);
     return v;
 }
-static inline unsigned sim_mfma_scale_byte(const sim_mfma_modifiers *mod, int operand) {
-    return (mod->op_sel >> operand & 1) | (mod->op_sel_hi >> operand & 1) << 1;
+static inline unsigned sim_mfma_scale_byte(const sim_mfma_modifiers *mod, int which) {
+    return (mod->op_sel >> which & 1) | (mod->op_sel_hi >> which & 1) << 1;
 }
 
 /* sim_mfma_plain: any row, element by element. */

@@ -5,6 +5,7 @@
 
 #include "sim/dispatch.h"
 #include "sim/hip/machine.h"
+#include "sim/timing/kernel.h"
 
 /* Hidden arguments of code object v5. source: LLVM "User Guide for AMDGPU Backend", "Code Object V5 Metadata" */
 static uint64_t hidden_value(const work *w, const char *kind) {
@@ -101,7 +102,7 @@ hip_error perform_launch(const work *w) {
                 .scratch_bytes = k->dynamic_stack && k->scratch_bytes < STACK_BYTES ? STACK_BYTES : k->scratch_bytes};
     memcpy((unsigned char *)(uintptr_t)f->kernarg, w->kernarg, k->kernarg_bytes);
     write_packet(f, &l);
-    launch_run(&l);
+    if (!timing_launch(&l, k)) launch_run(&l);
     if (atomic_load(&l.faulted)) {
         fault_set(k->name, l.fault);
         d->sticky = HIP_ERROR_LAUNCH_FAILURE;

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Whole launches under the model: results stay what they are, sums agree, the same launch gives the same figures. */
+#include "tests/timing/model.h"
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In place, with atomics, LDS, barriers in a loop, and a ragged end: everything that a second run would spoil. */
+static const char source[] =
+    "#define barrier() __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"); __builtin_amdgcn_s_barrier();"
+    " __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\")\n"
+    "kernel void mix(global uint *data) {\n"
+    "  local uint sum[256]; const uint i = __builtin_amdgcn_workitem_id_x();\n"
+    "  const uint at = __builtin_amdgcn_workgroup_id_x() * 256 + i; uint x = data[1024 + at];\n"
+    "  for (uint n = 128; n; n /= 2) {\n"
+    "    sum[i] = x; barrier();\n"
+    "    x = i < n ? x * 3 + sum[i + n] : x + 1; barrier();\n"
+    "  }\n"
+    "  data[1024 + at] = x;\n"
+    "  __opencl_atomic_fetch_add((global atomic_uint *)&data[x % 1024], 1u, 0, 2);\n"
+    "}\n";
+enum { WORDS = 1024 + 256 * 4096 };
+
+static hip_module module;
+static uint32_t *content, *plain, *modelled;
+
+static sim_timing launch(unsigned groups, const char *overrides, int only, uint32_t *result) {
+    const uint64_t buffer = gpu_buffer(content, WORDS * sizeof *content);
+    const sim_timing t = model(module, "mix", (gpu_grid){.groups = groups, .threads = 256}, buffer, overrides, only);
+    gpu_read(result, buffer, WORDS * sizeof *result);
+    assert_int_equal(gpu->free((void *)(uintptr_t)buffer), HIP_SUCCESS);
+    return t;
+}
+
+static void results_are_those_of_a_plain_launch(void **state) {
+    (void)state;
+    const uint64_t buffer = gpu_buffer(content, WORDS * sizeof *content);
+    assert_int_equal(gpu_launch(module, "mix", (gpu_grid){.groups = 1500, .threads = 256}, 1, buffer), HIP_SUCCESS);
+    gpu_read(plain, buffer, WORDS * sizeof *plain);
+    assert_int_equal(gpu->free((void *)(uintptr_t)buffer), HIP_SUCCESS);
+    assert_memory_not_equal(plain, content, WORDS * sizeof *plain);
+    sim_timing t = launch(1500, NULL, 0, modelled);
+    assert_memory_equal(modelled, plain, WORDS * sizeof *plain);
+    assert_true(t.kernel_clk > 0);
+    sim_timing_free(&t);
+}
+
+static void modelling_alone_leaves_memory_as_it_was(void **state) {
+    (void)state;
+    sim_timing t = launch(1500, NULL, 1, modelled);
+    assert_memory_equal(modelled, content, WORDS * sizeof *content);
+    sim_timing_free(&t);
+}
+
+static void the_same_launch_has_the_same_figures(void **state) {
+    (void)state;
+    sim_timing a = launch(700, NULL, 1, modelled), b = launch(700, NULL, 1, modelled);
+    assert_int_equal(a.wave_clk, b.wave_clk);
+    assert_memory_equal(a.stall, b.stall, sizeof a.stall);
+    assert_true(a.kernel_clk == b.kernel_clk && a.hbm_bytes == b.hbm_bytes && a.l2_hit == b.l2_hit);
+    assert_string_equal(a.notes.data ? a.notes.data : "", b.notes.data ? b.notes.data : "");
+    sim_timing_free(&a);
+    sim_timing_free(&b);
+}
+
+/* One workgroup, one round, several rounds, a sample of many. */
+static void sums_agree(void **state) {
+    (void)state;
+    static const unsigned groups[] = {1, 256, 1500, 4096};
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        sim_timing t = launch(groups[i], NULL, 1, modelled);
+        assert_sums(&t);
+        assert_int_equal(t.groups, groups[i]);
+        assert_true(t.complete);
+        assert_true(t.stall[STALL_BARRIER] > 0 && t.active > 0);
+        assert_true(t.kernel_clk >= t.cu_clk);
+        sim_timing_free(&t);
+    }
+}
+
+static void more_workgroups_take_longer(void **state) {
+    (void)state;
+    sim_timing few = launch(256, NULL, 1, modelled), many = launch(4096, NULL, 1, modelled);
+    assert_true(many.kernel_clk > few.kernel_clk);
+    assert_true(many.kernel_clk < 16 * few.kernel_clk);
+    assert_true(many.groups_detailed <= many.groups / 256);
+    sim_timing_free(&few);
+    sim_timing_free(&many);
+}
+
+static void occupancy_and_limit(void **state) {
+    (void)state;
+    sim_timing t = launch(4096, NULL, 1, modelled);
+    assert_int_equal(t.waves_per_group, 4);
+    assert_int_equal(t.waves_per_simd, 8);
+    assert_int_equal(t.groups_per_cu, 8);
+    assert_string_equal(t.limit, "waves");
+    assert_int_equal(t.waves_reached, 8);
+    sim_timing_free(&t);
+}
+
+static void parameters_come_from_a_file(void **state) {
+    (void)state;
+    sim_timing near = launch(64, NULL, 1, modelled);
+    sim_timing far = launch(64, "# slower memory\nhbm_latency = 20000  # clk\n\nmall_latency=20000\n", 1, modelled);
+    assert_true(far.kernel_clk > near.kernel_clk + 15000);
+    assert_true(far.stall[STALL_VMCNT] > near.stall[STALL_VMCNT] + 15000);
+    sim_timing_free(&near);
+    sim_timing_free(&far);
+}
+
+static void bad_parameter_files_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *content, *says;
+    } files[] = {{"hbm_latncy = 3\n", "no parameter \"hbm_latncy\""},
+                 {"hbm_latency = fast\n", "a number is needed"},
+                 {"\nhbm_latency 3\n", "line 2"},
+                 {"hbm_latency = inf\n", "a number is needed"}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *path = "/tmp/cdnagen-bad-parameters";
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fputs(files[i].content, f);
+        fclose(f);
+        sim_timing t;
+        const sim_timing_options options = {.parameters = path};
+        assert_int_equal(sim_timing_next(chip_find("gfx950", 6), &options, &t), CDNAGEN_BAD_ARGUMENT);
+        if (!strstr(cdnagen_error(), files[i].says)) fail_msg("%s", cdnagen_error());
+        remove(path);
+    }
+    sim_timing t;
+    const sim_timing_options missing = {.parameters = "/nonexistent/parameters"};
+    assert_int_equal(sim_timing_next(chip_find("gfx950", 6), &missing, &t), CDNAGEN_IO);
+}
+
+static void a_fault_in_the_sample_is_the_launch_s(void **state) {
+    (void)state;
+    sim_timing t;
+    const sim_timing_options options = {.only = 1};
+    assert_int_equal(sim_timing_next(chip_find("gfx950", 6), &options, &t), CDNAGEN_OK);
+    assert_int_equal(gpu_launch(module, "mix", (gpu_grid){.groups = 1, .threads = 256}, 1, (uint64_t)64),
+                     HIP_ERROR_LAUNCH_FAILURE);
+    assert_non_null(strstr(gpu->last_fault(), "no live allocation"));
+    sim_timing_free(&t);
+}
+
+static void stopped_waves_keep_their_sums(void **state) {
+    (void)state;
+    const uint64_t buffer = gpu_buffer(content, WORDS * sizeof *content);
+    const sim_timing_options options = {.only = 1, .instructions_most = 2000};
+    sim_timing t;
+    assert_int_equal(sim_timing_next(chip_find("gfx950", 6), &options, &t), CDNAGEN_OK);
+    assert_int_equal(gpu_launch(module, "mix", (gpu_grid){.groups = 4096, .threads = 256}, 1, buffer), HIP_SUCCESS);
+    assert_false(t.complete);
+    assert_non_null(strstr(t.notes.data, "Stopped after"));
+    assert_sums(&t);
+    sim_timing_free(&t);
+    assert_int_equal(gpu->free((void *)(uintptr_t)buffer), HIP_SUCCESS);
+}
+
+static int open_simulator(void **state) {
+    (void)state;
+    gpu_open("threads=2");
+    module = gpu_compile(source, "-O3");
+    content = malloc(WORDS * sizeof *content);
+    plain = malloc(WORDS * sizeof *plain);
+    modelled = malloc(WORDS * sizeof *modelled);
+    if (!content || !plain || !modelled) return -1;
+    for (uint32_t i = 0; i < WORDS; i++) content[i] = i < 1024 ? 0 : i * 2654435761u;
+    return 0;
+}
+static int close_simulator(void **state) {
+    (void)state;
+    free(content);
+    free(plain);
+    free(modelled);
+    return 0;
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_are_those_of_a_plain_launch),
+        cmocka_unit_test(modelling_alone_leaves_memory_as_it_was),
+        cmocka_unit_test(the_same_launch_has_the_same_figures),
+        cmocka_unit_test(sums_agree),
+        cmocka_unit_test(more_workgroups_take_longer),
+        cmocka_unit_test(occupancy_and_limit),
+        cmocka_unit_test(parameters_come_from_a_file),
+        cmocka_unit_test(bad_parameter_files_are_refused),
+        cmocka_unit_test(a_fault_in_the_sample_is_the_launch_s),
+        cmocka_unit_test(stopped_waves_keep_their_sums),
+    };
+    return cmocka_run_group_tests(tests, open_simulator, close_simulator);
+}
