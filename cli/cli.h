@@ -21,7 +21,7 @@ enum {
 int exit_code_of(cdnagen_status status);
 
 typedef struct cli {
-    const char *target, *device, *sim_mode, *dump, *output, *jobs, *out_dir;
+    const char *target, *device, *sim_mode, *dump, *output, *jobs, *out_dir, *parameters;
     int check, no_cache, stats, json, help;
     const char *words[64]; /* what is not an option */
     size_t word_count;
@@ -40,7 +40,8 @@ enum {
     TAKES_OUTPUT = 1 << 8,
     TAKES_JOBS = 1 << 9,
     TAKES_OUT_DIR = 1 << 10,
-    TAKES_HELP = 1 << 11 /* every command does */
+    TAKES_HELP = 1 << 11, /* every command does */
+    TAKES_PARAMETERS = 1 << 12
 };
 
 /* options_parse: argv after the command -> *out.   errors: BAD_ARGUMENT, naming the option, listing the known */
@@ -88,5 +89,6 @@ int list_command(const cli *options);
 int cache_command(const cli *options);
 int version_command(const cli *options);
 int doctor_command(const cli *options);
+int explain_command(const cli *options);
 
 #endif

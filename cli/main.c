@@ -15,6 +15,8 @@ static const struct command {
      run_command},
     {"gen", "OP:TAG KEY=VALUE...", "generate a kernel without a device; -o writes the code object",
      TAKES_TARGET | TAKES_NO_CACHE | TAKES_DUMP | TAKES_STATS | TAKES_JSON | TAKES_OUTPUT, gen_command},
+    {"explain", "OP:TAG KEY=VALUE...", "model a kernel's cycles on the simulator: where they go, loop by loop",
+     TAKES_TARGET | TAKES_NO_CACHE | TAKES_JSON | TAKES_PARAMETERS, explain_command},
     {"precompile", "--jobs FILE --out DIR", "generate every \"OP:TAG KEY=VALUE...\" line of a file for one target",
      TAKES_TARGET | TAKES_NO_CACHE | TAKES_JOBS | TAKES_OUT_DIR, precompile_command},
     {"list", "[OP]", "operators; with OP its tag fields, shape words and routed tags", TAKES_TARGET, list_command},

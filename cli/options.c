@@ -32,6 +32,8 @@ static const struct option {
      offsetof(cli, jobs)},
     {"--out", "DIR", "code objects and report.json go here; made if it is missing", TAKES_OUT_DIR, VALUE_NEEDED,
      offsetof(cli, out_dir)},
+    {"--parameters", "FILE", "lines \"name = value\" that replace parameters of the timing model", TAKES_PARAMETERS,
+     VALUE_NEEDED, offsetof(cli, parameters)},
     {"--help", NULL, "this text", TAKES_HELP, VALUE_NONE, offsetof(cli, help)},
 };
 enum { OPTIONS = sizeof options / sizeof *options };

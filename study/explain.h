@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Where a kernel's cycles go, as the simulator's timing model sees it. Nothing here is measured. */
+#ifndef STUDY_EXPLAIN_H
+#define STUDY_EXPLAIN_H
+
+#include "gen/family.h"
+#include "sim/timing.h"
+
+typedef struct explanation {
+    sim_timing timing;           /* of the launch that was looked at */
+    char shape[SHAPE_BYTES_MAX]; /* of that launch: fewer rows than asked where the data would not fit */
+    int reduced;
+    uint64_t groups;                         /* of the launch that was asked for */
+    double kernel_clk, ns_fast, ns, ns_slow; /* of that launch */
+} explanation;
+
+/* explain_run: model the kernel that `ctx`, a context on the simulator, generated from `p`.
+ * `info` is the kernel's; `parameters` a file that replaces values of the model's table, or NULL
+ * errors: BAD_SHAPE (a run-time word is missing), BAD_ARGUMENT, IO (parameters), NO_MEMORY, and what the launch returns */
+cdnagen_status explain_run(cdnagen *ctx, cdnagen_kernel *kernel, const cdnagen_kernel_info *info, const plan *p,
+                           const char *parameters, explanation *out);
+void explain_free(explanation *e);
+
+#endif
