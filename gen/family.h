@@ -33,7 +33,7 @@ typedef struct plan {
     char symbol[SYMBOL_MAX]; /* operator + kernel fields + facts, letters, digits and '_' */
     /* filled by the family's plan(): */
     uint32_t block[3];           /* work items */
-    uint32_t grid[3];            /* workgroups for the run-time words given; zeros if they were left out */
+    uint32_t grid[3];            /* for the run-time words given, before a device is known; zeros if left out */
     uint32_t lds_bytes;          /* static LDS */
     char waves_per_eu[16];       /* text of "amdgpu-waves-per-eu", "" = attribute not set */
     uint32_t waves_per_eu_asked; /* wpe field, 0 = none */
@@ -71,7 +71,6 @@ typedef struct problem {
     void *reference; /* filled by the family's reference() */
     _Alignas(16) unsigned char shape[SHAPE_BYTES_MAX];
     uint64_t seed;
-    void *extra; /* the family's own */
 } problem;
 
 /* grade: the specification's rules, each with its figure. */
@@ -109,7 +108,10 @@ struct family {
     /* route: the variant that `auto` means; the `rank`-th choice, so that a caller may pass over one that spills.
      * errors: LIMIT when no choice is left, saying what each one lacked */
     cdnagen_status (*route)(const target *t, const void *shape, int rank, void *variant);
-    /* bind: typed arguments -> grid and kernarg bytes.   errors: BAD_ARGUMENT, LIMIT */
+    /* grid: workgroups of a launch of the plan's own shape on such a device; zeros if its run-time words were left out.
+     * facts: NULL where no device is known */
+    void (*grid)(const plan *p, const device_facts *facts, uint32_t grid[3]);
+    /* bind: typed arguments -> grid and kernarg bytes.   errors: BAD_ARGUMENT, LIMIT, NOT_YET */
     cdnagen_status (*bind)(const plan *p, const device_facts *facts, const void *args, launch *out);
     /* shape_from_public: the public shape struct -> the family's own.   errors: BAD_ARGUMENT, BAD_SHAPE */
     cdnagen_status (*shape_from_public)(const void *public_shape, void *shape);

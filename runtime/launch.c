@@ -29,8 +29,7 @@ static cdnagen_status launch_kernel(cdnagen_kernel *kernel, const char *operator
     if (strcmp(p->plan.family->name, operator_name) != 0)
         return fail(CDNAGEN_BAD_ARGUMENT, "the kernel is %s and cannot take the arguments of %s", p->plan.symbol,
                     operator_name);
-    const device_facts facts = {d->hip ? d->cus : p->plan.target.chip->cus,
-                                p->loaded->resources.occupancy.workgroups_per_cu};
+    const device_facts facts = prepared_facts(kernel->ctx, p);
     launch l = {0};
     TRY(p->plan.family->bind(&p->plan, &facts, args, &l));
     if (l.skip) return CDNAGEN_OK;

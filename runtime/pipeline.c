@@ -51,6 +51,17 @@ static cdnagen_status accept(const cdnagen *ctx, const prepared *p, const resour
                 p->plan.symbol, r->kernel.vgpr_spills, r->kernel.sgpr_spills, r->kernel.scratch_bytes);
 }
 
+device_facts prepared_facts(const cdnagen *ctx, const prepared *p) {
+    return (device_facts){.cus = ctx->device.hip ? ctx->device.cus : p->plan.target.chip->cus,
+                          .workgroups_per_cu = p->loaded->resources.occupancy.workgroups_per_cu};
+}
+
+/* The plan's own grid was made before the object said how many of its workgroups a compute unit holds. */
+static void settle_grid(const cdnagen *ctx, prepared *p) {
+    const device_facts facts = prepared_facts(ctx, p);
+    p->plan.family->grid(&p->plan, &facts, p->plan.grid);
+}
+
 /* One step: skipped after the first failure, timed. */
 #define STEP(milliseconds, call)                                                                                       \
     do {                                                                                                               \
@@ -92,6 +103,7 @@ cdnagen_status pipeline(cdnagen *ctx, const char *tag, const char *shape, int ro
     cache_unlock(lock);
     if (!s) s = accept(ctx, p, &found);
     if (!s) s = loaded_share(ctx, key, p->plan.symbol, blob, &found, &p->loaded);
+    if (!s) settle_grid(ctx, p);
 
     compile_free(c);
     bytes_free(&object);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A prepared kernel: the plan of one tag and shape with the code object that serves it. Immutable and shared: by every
- * handle that a caller holds and by the context's recall. */
+ * handle that a caller holds and by the context's recall. The plan's grid is the one that launches on this context's
+ * device have. */
 #ifndef RUNTIME_PREPARED_H
 #define RUNTIME_PREPARED_H
 
@@ -26,6 +27,9 @@ typedef struct stages {
  * route_rank: which route `auto` takes
  * owner: prepared_release   errors: as gen_kernel */
 cdnagen_status pipeline(cdnagen *ctx, const char *tag, const char *shape, int route_rank, stages *took, prepared **out);
+
+/* prepared_facts: what its launches may know of the context's device. */
+device_facts prepared_facts(const cdnagen *ctx, const prepared *p);
 
 void prepared_retain(prepared *p);
 void prepared_release(prepared *p); /* NULL is fine */

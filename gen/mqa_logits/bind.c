@@ -39,6 +39,26 @@ int mqa_split_count(int64_t grid_x, int64_t seq_kv, int64_t bkv, int cus, uint32
     return best;
 }
 
+/* split_count: what the caller asks for, else the tag, else what suits the device. */
+static int split_count(const plan *p, const device_facts *facts, int asked, int64_t workgroups, int64_t seq_kv) {
+    const mqa_variant *const v = (const mqa_variant *)p->variant;
+    if (asked) return asked;
+    if (v->splits) return (int)v->splits;
+    const int cus = facts && facts->cus ? facts->cus : p->target.chip->cus;
+    return mqa_split_count(workgroups, seq_kv, v->bkv, cus, facts ? facts->workgroups_per_cu : 0);
+}
+
+void mqa_grid(const plan *p, const device_facts *facts, uint32_t grid[3]) {
+    const mqa_shape *const s = (const mqa_shape *)p->shape;
+    memset(grid, 0, 3 * sizeof grid[0]);
+    if (s->seq <= 0 || s->seq_kv <= 0) return;
+    const mqa_geometry g = mqa_geometry_of((const mqa_variant *)p->variant, s, p->target.chip);
+    const int64_t workgroups = ceil_div(s->seq, g.workgroup_rows);
+    grid[0] = (uint32_t)workgroups;
+    grid[1] = (uint32_t)split_count(p, facts, 0, workgroups, s->seq_kv);
+    grid[2] = 1;
+}
+
 /* bytes_needed: of `rows` rows, `stride` elements apart, of `columns` elements; UINT64_MAX if 64 bits cannot hold it. */
 static uint64_t bytes_needed(int64_t rows, int64_t stride, int64_t columns, int element_bytes) {
     uint64_t elements;
@@ -102,7 +122,6 @@ static void put_i32(launch *l, const plan *p, mqa_kernarg which, int32_t value) 
 }
 
 cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *args, launch *out) {
-    const mqa_variant *const v = (const mqa_variant *)p->variant;
     const mqa_shape *const s = (const mqa_shape *)p->shape;
     const cdnagen_mqa_logits_args *const a = args;
     if (!a) return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: args is NULL");
@@ -139,15 +158,11 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
     TRY(check_buffer("cu_ends", a->cu_ends, bytes_needed(1, 0, a->seq, 4), 4));
     TRY(check_buffer("logits", a->logits, bytes_needed(a->seq, logits_stride, a->seq_kv, 4), 4));
 
-    const mqa_geometry g = mqa_geometry_of(v, s, p->target.chip);
+    const mqa_geometry g = mqa_geometry_of((const mqa_variant *)p->variant, s, p->target.chip);
     const int64_t workgroups = ceil_div(a->seq, g.workgroup_rows);
     TRY(check_grid(p, (uint64_t)workgroups));
-    const int splits = a->num_splits ? a->num_splits
-                       : v->splits   ? (int)v->splits
-                                     : mqa_split_count(workgroups, a->seq_kv, v->bkv,
-                                                       facts && facts->cus ? facts->cus : p->target.chip->cus,
-                                                       facts ? facts->workgroups_per_cu : 0);
-    mqa_grid(&g, a->seq, a->seq_kv, splits, l.grid);
+    const int splits = split_count(p, facts, a->num_splits, workgroups, a->seq_kv);
+    memcpy(l.grid, (const uint32_t[]){(uint32_t)workgroups, (uint32_t)splits, 1}, sizeof l.grid);
 
     put_pointer(&l, p, MQA_Q, a->q.ptr);
     put_pointer(&l, p, MQA_KV, a->kv.ptr);

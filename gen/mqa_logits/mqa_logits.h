@@ -107,8 +107,8 @@ enum {
  * source: README.md of this folder, "Splits" */
 int mqa_split_count(int64_t grid_x, int64_t seq_kv, int64_t bkv, int cus, uint32_t workgroups_per_cu);
 
-/* mqa_grid: workgroups of a launch; zeros where there is nothing to do. */
-void mqa_grid(const mqa_geometry *g, int64_t seq, int64_t seq_kv, int splits, uint32_t grid[3]);
+/* mqa_grid: workgroups of a launch of the plan's own seq and seq_kv; zeros where there is nothing to do. */
+void mqa_grid(const plan *p, const device_facts *facts, uint32_t grid[3]);
 
 /* mqa_logits_stride: columns from one row of logits to the next where the caller does not say. */
 static inline int64_t mqa_logits_stride(int64_t seq_kv) {

@@ -28,23 +28,13 @@ static const kernarg layout[MQA_KERNARG_COUNT] = {
     [MQA_NUM_SPLITS] = {"num_splits", KERNARG_I32, 96},
 };
 
-void mqa_grid(const mqa_geometry *g, int64_t seq, int64_t seq_kv, int splits, uint32_t grid[3]) {
-    memset(grid, 0, 3 * sizeof grid[0]);
-    if (seq <= 0 || seq_kv <= 0) return;
-    grid[0] = (uint32_t)((seq + g->workgroup_rows - 1) / g->workgroup_rows);
-    grid[1] = (uint32_t)splits;
-    grid[2] = 1;
-}
-
 cdnagen_status mqa_make_plan(plan *p) {
     const mqa_variant *const v = (const mqa_variant *)p->variant;
     const mqa_shape *const s = (const mqa_shape *)p->shape;
     const mqa_geometry g = mqa_geometry_of(v, s, p->target.chip);
     p->block[0] = (uint32_t)(LANES * v->waves);
     p->block[1] = p->block[2] = 1;
-    const int64_t rows = (s->seq + g.workgroup_rows - 1) / g.workgroup_rows;
-    const int splits = v->splits ? (int)v->splits : mqa_split_count(rows, s->seq_kv, v->bkv, p->target.chip->cus, 0);
-    mqa_grid(&g, s->seq, s->seq_kv, splits, p->grid);
+    mqa_grid(p, NULL, p->grid);
     p->lds_bytes = (uint32_t)g.lds_bytes;
     p->waves_per_eu_asked = (uint32_t)v->wpe;
     if (v->wpe)

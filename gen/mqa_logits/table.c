@@ -74,6 +74,7 @@ const family mqa_logits_family = {
     .check = mqa_check,
     .make_plan = mqa_make_plan,
     .route = mqa_route,
+    .grid = mqa_grid,
     .bind = mqa_bind,
     .shape_from_public = mqa_shape_from_public,
     .workload = &mqa_workload,

@@ -220,6 +220,38 @@ static void a_launch_arrives_as_it_was_bound(void **state) {
     assert_int_equal(hip->unloads, 1);
 }
 
+/* Splits depend on the device and on what the finished object needs; a kernel tells the same as its launch does. */
+static void the_grid_that_is_told_is_the_one_launched(void **state) {
+    (void)state;
+    static const struct row {
+        int64_t seq, seq_kv;
+        unsigned splits; /* on 208 compute units, of which each holds 9 workgroups: 1872 at once */
+    } rows[] = {
+        {1, 65536, 64},  /* as far as the search goes */
+        {300, 8192, 6},  /* 1800 in one pass, of 22 tiles each */
+        {1024, 4096, 3}, /* 2 passes of 22 + 8 tiles, where 1 part takes one of 64 + 8 */
+        {1800, 65536, 1},
+    };
+    cdnagen *ctx = context(NULL, NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char words[96];
+        snprintf(words, sizeof words, "seq=%d seq_kv=%d heads=64 dim=128", (int)rows[i].seq, (int)rows[i].seq_kv);
+        cdnagen_kernel *kernel;
+        cdnagen_kernel_info info = {.size = sizeof info};
+        assert_int_equal(gen_kernel(ctx, tag, words, &kernel), CDNAGEN_OK);
+        assert_int_equal(cdnagen_get_kernel_info(kernel, &info), CDNAGEN_OK);
+        cdnagen_mqa_logits_args args = arguments();
+        args.seq = rows[i].seq, args.seq_kv = rows[i].seq_kv, args.num_splits = 0;
+        args.q.bytes = args.kv.bytes = args.kv_scales.bytes = args.weights.bytes = args.logits.bytes = (size_t)1 << 40;
+        args.cu_starts.bytes = args.cu_ends.bytes = (size_t)1 << 40;
+        assert_int_equal(cdnagen_launch_mqa_logits(kernel, &args, NULL), CDNAGEN_OK);
+        assert_int_equal(hip->grid[1], rows[i].splits);
+        for (int axis = 0; axis < 3; axis++) assert_int_equal(info.grid[axis], hip->grid[axis]);
+        cdnagen_free_kernel(kernel);
+    }
+    cdnagen_free_context(ctx);
+}
+
 static void launch_arguments_that_are_refused(void **state) {
     (void)state;
     cdnagen *ctx = context(NULL, NULL);
@@ -461,6 +493,7 @@ int main(int argc, char **argv) {
         TEST(devices_that_will_not_do),
         TEST(architecture_words_in_a_property_block),
         TEST(a_launch_arrives_as_it_was_bound),
+        TEST(the_grid_that_is_told_is_the_one_launched),
         TEST(launch_arguments_that_are_refused),
         TEST(a_kernel_of_another_operator_is_refused),
         TEST(each_device_has_its_module_and_the_callers_device_stays_current),
