@@ -22,6 +22,7 @@ int exit_code_of(cdnagen_status status);
 
 typedef struct cli {
     const char *target, *device, *sim_mode, *dump, *output, *jobs, *out_dir, *parameters;
+    const char *kernel, *grid, *block, *args;
     int check, no_cache, stats, json, help;
     const char *words[64]; /* what is not an option */
     size_t word_count;
@@ -41,12 +42,17 @@ enum {
     TAKES_JOBS = 1 << 9,
     TAKES_OUT_DIR = 1 << 10,
     TAKES_HELP = 1 << 11, /* every command does */
-    TAKES_PARAMETERS = 1 << 12
+    TAKES_PARAMETERS = 1 << 12,
+    TAKES_LAUNCH = 1 << 13 /* --kernel, --grid, --block, --args */
 };
 
 /* options_parse: argv after the command -> *out.   errors: BAD_ARGUMENT, naming the option, listing the known */
 cdnagen_status options_parse(unsigned takes, int argc, char **argv, cli *out);
 void options_help(unsigned takes, FILE *to);
+
+/* sim_mode_words: what --sim was given, with blanks for commas; "" for NULL. */
+enum { SIM_MODE_BYTES = 128 };
+void sim_mode_words(const char *given, char mode[SIM_MODE_BYTES]);
 
 /* context_open: a context for the options; `device` is what holds when neither option nor environment name one. */
 cdnagen_status context_open(const cli *options, const char *device, cdnagen **out);
@@ -87,6 +93,7 @@ int gen_command(const cli *options);
 int precompile_command(const cli *options);
 int list_command(const cli *options);
 int cache_command(const cli *options);
+int sim_command(const cli *options);
 int version_command(const cli *options);
 int doctor_command(const cli *options);
 int explain_command(const cli *options);

@@ -34,6 +34,12 @@ static const struct option {
      offsetof(cli, out_dir)},
     {"--parameters", "FILE", "lines \"name = value\" that replace parameters of the timing model", TAKES_PARAMETERS,
      VALUE_NEEDED, offsetof(cli, parameters)},
+    {"--kernel", "NAME", "of the code object; may be left out if it has one only", TAKES_LAUNCH, VALUE_NEEDED,
+     offsetof(cli, kernel)},
+    {"--grid", "X[,Y,Z]", "workgroups", TAKES_LAUNCH, VALUE_NEEDED, offsetof(cli, grid)},
+    {"--block", "X[,Y,Z]", "work-items of a workgroup", TAKES_LAUNCH, VALUE_NEEDED, offsetof(cli, block)},
+    {"--args", "FILE", "the kernel's arguments as JSON; see docs/simulator.md", TAKES_LAUNCH, VALUE_NEEDED,
+     offsetof(cli, args)},
     {"--help", NULL, "this text", TAKES_HELP, VALUE_NONE, offsetof(cli, help)},
 };
 enum { OPTIONS = sizeof options / sizeof *options };

@@ -56,12 +56,16 @@ static void on_log(void *user, cdnagen_log_level level, const char *line) {
     }
 }
 
+void sim_mode_words(const char *given, char mode[SIM_MODE_BYTES]) {
+    snprintf(mode, SIM_MODE_BYTES, "%s", given ? given : "");
+    for (char *p = mode; (p = strchr(p, ','));) *p = ' ';
+}
+
 cdnagen_status context_open(const cli *options, const char *device, cdnagen **out) {
     const char *named = getenv("CDNAGEN_DEVICE");
-    char mode[128] = "";
+    char mode[SIM_MODE_BYTES];
+    sim_mode_words(options->sim_mode, mode);
     if (options->sim_mode) {
-        snprintf(mode, sizeof mode, "%s", options->sim_mode);
-        for (char *p = mode; (p = strchr(p, ','));) *p = ' ';
         if (options->device && strcmp(options->device, "sim"))
             return fail(CDNAGEN_BAD_ARGUMENT, "--sim and --device %s contradict each other", options->device);
         device = "sim";

@@ -13,3 +13,12 @@ kernel void saxpy(global float *y, global const float *x, float a, uint n) {
 kernel void add(global int *to, int value) { to[INDEX] += value; }
 
 kernel void scaled(global int *to) { to[INDEX] = (int)INDEX * scale; }
+
+kernel void reversed(global int *to, global const int *from, local int *scratch) {
+    const uint i = LOCAL;
+    scratch[i] = from[i];
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+    to[i] = scratch[63 - i];
+}
