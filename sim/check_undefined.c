@@ -122,6 +122,7 @@ static bits lane_bits(const wave *w, const inst *in, int i, int s, uint64_t lane
     case T_i16:
     case T_f16:
     case T_h16:
+    case T_hi16:
     case T_hf16:
         b.v = b.v >> (low ? 16 : 0) & 0xffff;
         b.u = b.u >> (low ? 16 : 0) & 0xffff;

@@ -126,7 +126,7 @@ static void scalar_uses(const inst *in, inst_uses *u) {
 
 /* ---- vector instructions ---- */
 
-static int is_half(value_type t) { return t == T_h16 || t == T_hf16; }
+static int is_half(value_type t) { return t == T_h16 || t == T_hi16 || t == T_hf16; }
 
 static void vector_classes(const inst *in, inst_uses *u) {
     static const char *const transcendental[] = {"v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_"};

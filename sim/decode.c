@@ -133,6 +133,15 @@ static int parse_hwreg(inst *in, const char *s) {
     return 0;
 }
 
+/* gpr_idx(SRC0,DST): which vector operands are relative. */
+static int parse_gpr_idx(operand *o, const char *s) {
+    static const char *const names[] = {"SRC0", "SRC1", "SRC2", "DST"};
+    o->kind = K_CONST;
+    for (int i = 0; i < 4; i++)
+        if (strstr(s, names[i])) o->value |= 1u << i;
+    return s[strlen(s) - 1] == ')';
+}
+
 /* An operand with its source modifiers: -|v1|, sext(v1), 0x7f, s[2:3], hwreg(...). */
 static int parse_operand(parser *p, char *s) {
     if (p->in->op_count == OPERANDS_MAX) return 0;
@@ -140,6 +149,7 @@ static int parse_operand(parser *p, char *s) {
     int *hex = &p->hex[p->in->op_count];
     memset(o, 0, sizeof *o);
     if (strncmp(s, "hwreg(", 6) == 0) return p->in->op_count++, parse_hwreg(p->in, s);
+    if (strncmp(s, "gpr_idx(", 8) == 0) return p->in->op_count++, parse_gpr_idx(o, s);
     if (parse_number(s, o, hex)) return p->in->op_count++, 1;
     if (*s == '-') {
         o->negate = 1;
@@ -315,6 +325,7 @@ static uint64_t constant_bits(const operand *o, value_type type, int hex) {
     case T_i16:
     case T_f16:
     case T_h16:
+    case T_hi16:
     case T_hf16:
     case T_p16:
     case T_pf16: return o->is_float ? f16_of_f32((float)o->real) : (uint32_t)o->value;
@@ -361,9 +372,10 @@ static int is_simple(const inst *in) {
         result == T_f32 || result == T_f16 || result == T_f64 || result == T_pf16 || result == T_pf32;
     if (in->dpp || in->sdwa || in->omod || is_half(result) || in->op_sel || in->neg_lo || in->neg_hi) return 0;
     if (in->clamp && float_result) return 0;
-    if (is_packed(result) && in->op_sel_hi != 7) return 0;
     for (int i = 0; i < in->op_count; i++)
-        if (in->op[i].negate || in->op[i].absolute || in->row->type[i] == T_mix) return 0;
+        if ((is_packed(in->row->type[i]) && in->op_sel_hi != 7) || in->op[i].negate || in->op[i].absolute ||
+            in->row->type[i] == T_mix)
+            return 0;
     return 1;
 }
 
@@ -401,8 +413,10 @@ static void bind(parser *p) {
             in->op_sel = (uint8_t)((in->op_sel & ((1 << sources) - 1)) | (in->op_sel >> sources & 1) << 3);
         }
         in->simple = is_simple(in);
-    } else if (in->row->format == F_LANE && in->op_count != operand_count(in->row)) {
-        return;
+    } else if (in->row->format == F_LANE) {
+        if (in->op_count != operand_count(in->row)) return;
+        /* Three bits of two sources and a destination: the last is the destination's. */
+        if (p->op_sel_count == 3) in->op_sel = (uint8_t)((in->op_sel & 3) | (in->op_sel >> 2 & 1) << 3);
     }
     if (!in->gds) in->run = runner(in->row); /* there is no global data share on these chips to simulate */
 }
@@ -426,7 +440,7 @@ static void parse_inst(parser *p, char *line) {
     if (!in->mfma) strip_suffixes(line);
     in->row = in->mfma ? &matrix_row : isa_find(line);
     if (!in->row) return;
-    in->op_sel_hi = is_packed(in->row->type[0]) ? 7 : 0;
+    in->op_sel_hi = is_packed(in->row->type[0]) || is_packed(in->row->type[1]) ? 7 : 0;
     p->op_sel_count = 0;
     if (parse_fields(p, fields)) bind(p);
 }

@@ -23,6 +23,7 @@ typedef enum value_type {
     T_i16,
     T_f16,
     T_h16,  /* half that op_sel chooses; a result keeps the other half */
+    T_hi16, /* the same, signed */
     T_hf16, /* the same, f16 */
     T_u64,
     T_i64,

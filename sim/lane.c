@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Instructions across lanes and between the register files: expands sim/isa/lane.def. */
+#include "sim/convert.h"
+#include "sim/lane_math.h"
 #include "sim/wave.h"
 
 static uint32_t lane_word(const wave *w, const operand *o, int word, int lane) {

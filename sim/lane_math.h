@@ -114,6 +114,16 @@ static inline int16_t i16_of_f16(float x) {
     return x != x ? 0 : x >= 32767.0f ? INT16_MAX : x <= -32768.0f ? INT16_MIN : (int16_t)x;
 }
 
+static inline uint16_t snorm_of_f32(float x) {
+    const float r = x > 1 ? 1 : x < -1 ? -1 : x == x ? x : 0;
+    return (uint16_t)(int16_t)rintf(r * 32767.0f);
+}
+static inline uint16_t unorm_of_f32(float x) { return (uint16_t)rintf((x > 1 ? 1 : x > 0 ? x : 0) * 65535.0f); }
+
+static inline int cube_axis(float x, float y, float z) {
+    return fabsf(z) >= fabsf(x) && fabsf(z) >= fabsf(y) ? 2 : fabsf(y) >= fabsf(x);
+}
+
 static inline float fract_f32(float x) {
     const float f = x - floorf(x);
     return f >= 1.0f ? f32_of(0x3f7fffffu) : f;
@@ -183,6 +193,30 @@ static inline uint32_t byte_difference(uint32_t a, uint32_t b) {
         sum += x > y ? x - y : y - x;
     }
     return sum;
+}
+static inline uint32_t masked_difference(uint32_t a, uint32_t b) { /* bytes of b that are 0 do not count */
+    uint32_t sum = 0;
+    for (int i = 0; i < 32; i += 8) {
+        const uint32_t x = a >> i & 0xff, y = b >> i & 0xff;
+        sum += !y ? 0 : x > y ? x - y : y - x;
+    }
+    return sum;
+}
+static inline uint32_t half_difference(uint32_t a, uint32_t b) {
+    const uint32_t low = (a & 0xffff) > (b & 0xffff) ? (a & 0xffff) - (b & 0xffff) : (b & 0xffff) - (a & 0xffff);
+    return low + (a >> 16 > b >> 16 ? (a >> 16) - (b >> 16) : (b >> 16) - (a >> 16));
+}
+/* Four windows of four bytes, each a byte further, against the same four. */
+static inline uint64_t quad_difference(uint64_t a, uint32_t b, uint64_t c, uint32_t (*difference)(uint32_t, uint32_t)) {
+    uint64_t r = 0;
+    for (int i = 0; i < 4; i++)
+        r |= (uint64_t)(uint16_t)(difference((uint32_t)(a >> 8 * i), b) + (uint32_t)(c >> 16 * i)) << 16 * i;
+    return r;
+}
+static inline uint32_t average_bytes(uint32_t a, uint32_t b, uint32_t round) {
+    uint32_t r = 0;
+    for (int i = 0; i < 32; i += 8) r |= ((a >> i & 0xff) + (b >> i & 0xff) + (round >> i & 1)) >> 1 << i;
+    return r;
 }
 static inline uint32_t bitop3(uint32_t a, uint32_t b, uint32_t c, int table) {
     uint32_t r = 0;
@@ -279,7 +313,38 @@ static inline double div_fixup_f64(double a, double b, double c) {
     return copysign(a, sign);
 }
 
-/* Sums of products of packed small integers. */
+static inline float div_fixup_f16(float a, float b, float c) {
+    const float sign = signbit(b) != signbit(c) ? -1.0f : 1.0f;
+    if (c != c) return c;
+    if (b != b) return b;
+    if ((b == 0 && c == 0) || (isinf(b) && isinf(c))) return f32_of(0xffc00000u);
+    if (b == 0 || isinf(c)) return sign * INFINITY;
+    if (isinf(b) || c == 0) return sign * 0.0f;
+    return copysignf(a, sign);
+}
+
+/* 53 bits of 2/pi from bit `shift` behind the point on, as f64 of their weight: what reduces large arguments. */
+static inline double two_over_pi(int exponent, uint32_t segment) {
+    static const uint32_t bits[] = {0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab,
+                                    0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e,
+                                    0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4, 0x9c845f8b,
+                                    0xbdf9283b, 0x1ff897ff, 0xde05980f, 0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7,
+                                    0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1,
+                                    0x1f8d5d08, 0x56033046, 0xfc7b6bab};
+    const int shift = (int)segment * 53 + (exponent > 1077 ? exponent - 1077 : 0);
+    uint64_t x = 0;
+    for (int i = shift; i < shift + 53; i++) {
+        const uint32_t bit = i < 1201 ? bits[i / 32] >> (31 - i % 32) & 1 : 0;
+        x = x << 1 | bit;
+    }
+    return ldexp((double)x, -53 - shift + (exponent >= 1968 ? 128 : 0));
+}
+
+/* Sums of products of packed small floats and integers. */
+static inline float dot_f16(uint32_t a, uint32_t b, float sum) {
+    sum += f32_of_f16((uint16_t)a) * f32_of_f16((uint16_t)b);
+    return sum + f32_of_f16((uint16_t)(a >> 16)) * f32_of_f16((uint16_t)(b >> 16));
+}
 static inline int32_t dot_i8(uint32_t a, uint32_t b) {
     int32_t sum = 0;
     for (int i = 0; i < 32; i += 8) sum += (int8_t)(a >> i) * (int8_t)(b >> i);
@@ -299,6 +364,14 @@ static inline uint32_t dot_u4(uint32_t a, uint32_t b) {
     uint32_t sum = 0;
     for (int i = 0; i < 32; i += 4) sum += (a >> i & 0xf) * (b >> i & 0xf);
     return sum;
+}
+
+/* Sums of the halves of words, each rounded. */
+typedef uint16_t add_halves(uint16_t, uint16_t);
+static inline uint16_t add_f16(uint16_t a, uint16_t b) { return f16_of_f32(f32_of_f16(a) + f32_of_f16(b)); }
+static inline uint16_t add_bf16(uint16_t a, uint16_t b) { return bf16_of_f32(f32_of_bf16(a) + f32_of_bf16(b)); }
+static inline uint32_t add_pairs(uint32_t a, uint32_t b, add_halves *add) {
+    return add((uint16_t)a, (uint16_t)b) | (uint32_t)add((uint16_t)(a >> 16), (uint16_t)(b >> 16)) << 16;
 }
 
 #endif

@@ -19,6 +19,9 @@ typedef uint64_t C_u64;
 typedef int64_t C_i64;
 typedef double C_f64;
 typedef float C_mix;
+typedef int16_t C_hi16;
+typedef uint32_t C_p16;
+typedef uint32_t C_pf16;
 
 static inline uint32_t load_u32(const uint32_t *p, int l) { return p[l]; }
 static inline int32_t load_i32(const uint32_t *p, int l) { return (int32_t)p[l]; }
@@ -26,6 +29,9 @@ static inline float load_f32(const uint32_t *p, int l) { return f32_of(p[l]); }
 static inline float load_mix(const uint32_t *p, int l) { return f32_of(p[l]); }
 static inline uint16_t load_u16(const uint32_t *p, int l) { return (uint16_t)p[l]; }
 static inline uint16_t load_h16(const uint32_t *p, int l) { return (uint16_t)p[l]; }
+static inline int16_t load_hi16(const uint32_t *p, int l) { return (int16_t)p[l]; }
+static inline uint32_t load_p16(const uint32_t *p, int l) { return p[l]; }
+static inline uint32_t load_pf16(const uint32_t *p, int l) { return p[l]; }
 static inline int16_t load_i16(const uint32_t *p, int l) { return (int16_t)p[l]; }
 static inline float load_f16(const uint32_t *p, int l) { return f32_of_f16((uint16_t)p[l]); }
 static inline float load_hf16(const uint32_t *p, int l) { return f32_of_f16((uint16_t)p[l]); }
@@ -60,10 +66,15 @@ static inline float f32_of_fp8(fp8_kind k, uint8_t x) {
 static inline float f32_of_bf8(fp8_kind k, uint8_t x) {
     return k == CDNAGEN_FP8_E4M3FNUZ ? f32_from_e5m2fnuz(x) : f32_from_e5m2(x);
 }
-static inline uint16_t fp8_of_f32(fp8_kind k, float x) {
+static inline float within(float x, float most, int saturate) {
+    return !saturate || x - x != 0 ? x : x > most ? most : x < -most ? -most : x;
+}
+static inline uint16_t fp8_of_f32(fp8_kind k, float x, int saturate) {
+    x = within(x, k == CDNAGEN_FP8_E4M3FNUZ ? 240 : 448, saturate);
     return k == CDNAGEN_FP8_E4M3FNUZ ? e4m3fnuz_from_f32(x) : e4m3fn_from_f32(x);
 }
-static inline uint16_t bf8_of_f32(fp8_kind k, float x) {
+static inline uint16_t bf8_of_f32(fp8_kind k, float x, int saturate) {
+    x = within(x, 57344, saturate);
     return k == CDNAGEN_FP8_E4M3FNUZ ? e5m2fnuz_from_f32(x) : e5m2_from_f32(x);
 }
 
@@ -80,9 +91,9 @@ static inline uint16_t bf8_of_f32(fp8_kind k, float x) {
         uint32_t *d = x->d;                                                                                            \
         const uint32_t *a = x->a, *b = x->b, *c = x->c, *mask = x->mask;                                               \
         const uint64_t carry_in = x->carry_in;                                                                         \
-        const int clamp = x->clamp, imm = x->imm;                                                                      \
+        const int clamp = x->clamp, imm = x->imm, saturate = x->saturate;                                              \
         const fp8_kind fp8 = x->chip->fp8;                                                                             \
-        (void)b, (void)c, (void)clamp, (void)imm, (void)fp8, (void)carry_in;                                           \
+        (void)b, (void)c, (void)clamp, (void)imm, (void)fp8, (void)carry_in, (void)saturate;                           \
         INDEPENDENT for (int lane = 0; lane < LANES; lane++) {                                                         \
             locals;                                                                                                    \
             body;                                                                                                      \
@@ -172,7 +183,9 @@ static inline uint64_t gather_bits(const uint8_t out[LANES]) {
 #define u16_at(p) ((uint16_t)((p)[lane] >> e))
 #define f16_at(p) f32_of_f16((uint16_t)((p)[lane] >> e))
 #define f32_at(p) f32_of((p)[lane + LANES * e])
-#define PAIR(at) const __typeof__(at(a)) A = at(a), B = at(b)
+#define PAIR(at)                                                                                                       \
+    const __typeof__(at(a)) A = at(a), B = at(b), D = at(d);                                                           \
+    (void)D
 #define TRIPLE(at) const __typeof__(at(a)) A = at(a), B = at(b), C = at(c)
 #define VP2(name, et, value) LOOP(name, (void)0, ELEMENTS_##et(PAIR, value))
 #define VP3(name, et, value) LOOP(name, (void)0, ELEMENTS_##et(TRIPLE, value))

@@ -12,7 +12,7 @@ struct lanes {
     const uint32_t *mask;
     uint64_t carry_in, carry_out;
     const chip *chip;
-    int clamp, imm;
+    int clamp, imm, saturate;
 };
 
 /* lanes_effects: [vector rows] and [compare rows], in the order of sim/isa/vector.def, for this host. */

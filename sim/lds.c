@@ -3,6 +3,12 @@
  * source: AMD CDNA4 ISA guide, "Data Share Operations"; CDNA4 instruction list for the transposing reads */
 #include "sim/access.h"
 
+/* Each half whose top bit is set in the data is replaced by the rest of that half. */
+static uint64_t exchange_where_signed(uint64_t m, uint64_t b) {
+    const uint64_t low = b >> 31 & 1 ? b & 0x7fffffff : m & 0xffffffff, high = b >> 63 ? b >> 32 & 0x7fffffff : m >> 32;
+    return low | high << 32;
+}
+
 #define LDS_ROW(name, kind, bytes, registers, ...) VALUE_FUNCTION_##kind(name, (__VA_ARGS__))
 #include "sim/isa/lds.def"
 #undef LDS_ROW

@@ -3,6 +3,7 @@
  * what every vector path must equal.   source: docs/mfma.md */
 #include <math.h>
 
+#include "sim/convert.h"
 #include "sim/mfma_rows.h"
 
 /* Every input format, f64 and i8 included, is exact in a double. */
@@ -16,18 +17,6 @@ static uint64_t bits_at(const uint32_t *registers, sim_place p, int bits) {
     uint64_t v = r[0] >> shift;
     if (shift + bits > 32) v |= (uint64_t)r[64] << (32 - shift);
     return bits == 64 ? v : v & ((UINT64_C(1) << bits) - 1);
-}
-
-static double from_small(const small_float *f, uint32_t x) {
-    const uint32_t magnitude = x & ((1u << (f->bits - 1)) - 1), all_ones = (1u << f->exponent) - 1;
-    const uint32_t e = magnitude >> f->mantissa, fraction = magnitude & ((1u << f->mantissa) - 1);
-    const int negative = (int)(x >> (f->bits - 1));
-    double v = e ? ldexp((1u << f->mantissa) + fraction, (int)e - f->bias - f->mantissa)
-                 : ldexp(fraction, 1 - f->bias - f->mantissa);
-    if (f->special == SPECIAL_ALL_ONES && e == all_ones && fraction == (1u << f->mantissa) - 1) v = NAN;
-    if (f->special == SPECIAL_MINUS_0 && negative && magnitude == 0) v = NAN;
-    if (f->special == SPECIAL_IEEE && e == all_ones) v = fraction ? NAN : INFINITY;
-    return negative ? -v : v;
 }
 
 static double from_f32(uint32_t x, int flush) {
@@ -44,7 +33,7 @@ static double element(const sim_mfma_call *q, const uint32_t *registers, sim_pla
     case FORMAT_I8: return (int8_t)x;
     case FORMAT_F32: return from_f32((uint32_t)x, q->mod->flush_f32);
     case FORMAT_F64: memcpy(&v, &x, sizeof v); return v;
-    default: return from_small(sim_small_float(f, q->chip), (uint32_t)x);
+    default: return small_value(sim_small_float(f, q->chip), (uint32_t)x);
     }
 }
 

@@ -48,24 +48,76 @@ static int64_t bfe_i64(int64_t x, uint32_t at, uint32_t width) {
     return (int64_t)((uint64_t)(x >> at) << shift) >> shift;
 }
 
-enum { HWREG_MODE = 1, HWREG_XCC_ID = 20 };
+/* ---- hardware registers ---- */
 
-static void get_register(wave *w, const inst *in) {
-    uint32_t x = 0;
-    switch (in->hwreg) {
-    case HWREG_MODE: x = w->mode; break;
-    case HWREG_XCC_ID: x = w->group->id[0] % (uint32_t)w->group->launch->chip->xcds; break;
-    default: wave_fault(w, -1, "hardware register %d is not simulated", in->hwreg); return;
+enum {
+    HWREG_MODE = 1,
+    HWREG_STATUS,
+    HWREG_TRAPSTS,
+    HWREG_HW_ID,
+    HWREG_GPR_ALLOC,
+    HWREG_LDS_ALLOC,
+    HWREG_IB_STS,
+    HWREG_XCC_ID = 20
+};
+
+/* Fields as the hardware lays them out; what depends on the placement of waves says: wave w of the first SIMD of CU 0.
+ * source: AMD CDNA4 ISA guide, "Hardware Register Values", "Status Register", "GPR Alloc", "LDS Alloc" */
+static uint32_t status_register(const wave *w) {
+    const int in_group = w->group->waves > 1;
+    return w->scc | (uint32_t)(wave_exec(w) == 0) << 9 | (uint32_t)(sgpr_pair(w, SGPR_VCC) == 0) << 10 |
+           (uint32_t)in_group << 11 | 1u << 16 /* VALID */;
+}
+static uint32_t hardware_register(const wave *w, int id) {
+    const launch *l = w->group->launch;
+    switch (id) {
+    case HWREG_MODE: return w->mode;
+    case HWREG_STATUS: return status_register(w);
+    case HWREG_TRAPSTS: return 0; /* exceptions are not modelled: none ever occurred */
+    case HWREG_HW_ID: return w->id & 15;
+    case HWREG_GPR_ALLOC: return (l->vgprs / 8 - 1) << 8 | (l->rsrc1 >> 6 & 15) << 24;
+    case HWREG_LDS_ALLOC: return (w->group->lds_bytes + 511) / 512 << 12;
+    case HWREG_IB_STS: return ((uint32_t)w->vm_count & 15) | ((uint32_t)w->lgkm_count & 15) << 8;
+    case HWREG_XCC_ID: return w->group->id[0] % (uint32_t)l->chip->xcds;
+    default: return 0;
     }
-    scalar_write(w, &in->op[0], T_u32, bfe_u64(x, in->hwreg_offset, in->hwreg_width));
+}
+static void get_register(wave *w, const inst *in) {
+    scalar_write(w, &in->op[0], T_u32, bfe_u64(hardware_register(w, in->hwreg), in->hwreg_offset, in->hwreg_width));
 }
 static void set_register(wave *w, const inst *in, uint32_t x) {
-    if (in->hwreg != HWREG_MODE) {
-        wave_fault(w, -1, "hardware register %d is not simulated", in->hwreg);
+    const uint32_t mask = (uint32_t)bfe_u64(UINT32_MAX, 0, in->hwreg_width) << in->hwreg_offset;
+    if (in->hwreg == HWREG_MODE)
+        w->mode = (w->mode & ~mask) | (x << in->hwreg_offset & mask);
+    else if (in->hwreg != HWREG_TRAPSTS)
+        wave_fault(w, -1, "writing hardware register %d is not simulated", in->hwreg);
+}
+
+/* ---- relative registers: M0 is the index of scalar moves, and of vector operands its low byte ---- */
+
+static uint64_t indexed_scalar(wave *w, const operand *o, value_type type) {
+    operand moved = *o;
+    const uint32_t at = o->index + w->sgpr[SGPR_M0];
+    if (o->kind != K_SGPR || at + (type == T_u64) >= SGPR_VCC) {
+        wave_fault(w, -1, "relative SGPR s%u does not exist", at);
+        return 0;
+    }
+    moved.index = (uint16_t)at;
+    return scalar_read(w, &moved, type);
+}
+static void set_indexed_scalar(wave *w, const inst *in, value_type type) {
+    operand moved = in->op[0];
+    const uint32_t at = moved.index + w->sgpr[SGPR_M0];
+    if (at + (type == T_u64) >= SGPR_VCC) {
+        wave_fault(w, -1, "relative SGPR s%u does not exist", at);
         return;
     }
-    const uint32_t mask = (uint32_t)bfe_u64(UINT32_MAX, 0, in->hwreg_width) << in->hwreg_offset;
-    w->mode = (w->mode & ~mask) | (x << in->hwreg_offset & mask);
+    moved.index = (uint16_t)at;
+    scalar_write(w, &moved, type, scalar_read(w, &in->op[1], type));
+}
+static void set_index(wave *w, uint32_t index) { w->sgpr[SGPR_M0] = (w->sgpr[SGPR_M0] & ~0xffu) | (index & 0xff); }
+static void set_index_mode(wave *w, uint32_t bits) {
+    w->sgpr[SGPR_M0] = (w->sgpr[SGPR_M0] & ~0xf000u) | (bits & 15) << 12;
 }
 
 typedef uint32_t C_u32;

@@ -8,7 +8,9 @@
 #include "sim/wave.h"
 
 static int is_wide(value_type t) { return t == T_u64 || t == T_i64 || t == T_f64 || t == T_pf32; }
-static int is_short(value_type t) { return t == T_u16 || t == T_i16 || t == T_f16 || t == T_h16 || t == T_hf16; }
+static int is_short(value_type t) {
+    return t == T_u16 || t == T_i16 || t == T_f16 || t == T_h16 || t == T_hi16 || t == T_hf16;
+}
 
 static void spread(uint32_t mask[LANES], uint64_t bits) {
     for (int l = 0; l < LANES; l++) mask[l] = (uint32_t)-(int32_t)(bits >> l & 1);
@@ -191,6 +193,7 @@ static uint64_t evaluate(wave *w, const inst *in, uint64_t exec, lanes *x) {
     x->c = source[2];
     x->chip = w->program->chip;
     x->clamp = in->clamp;
+    x->saturate = w->saturate;
     x->imm = in->bitop3;
     if (active != w->mask_exec) {
         if (active == exec) {
@@ -205,7 +208,42 @@ static uint64_t evaluate(wave *w, const inst *in, uint64_t exec, lanes *x) {
     return active;
 }
 
+enum { MODE_UNUSUAL = MODE_FP16_OVFL | MODE_GPR_IDX_EN };
+
+/* MODE bits that change what an instruction does beyond rounding: relative registers, and saturation of f16 results. */
+static void run_unusual(wave *w, const inst *in) {
+    inst moved = *in;
+    const uint32_t m0 = w->sgpr[SGPR_M0], mode = w->mode, index = m0 & 0xff;
+    const value_type type = in->row->type[in->row->format == F_COMPARE ? 1 : 0];
+    if (mode & MODE_FP16_OVFL && in->row->format == F_VECTOR && (type == T_f16 || type == T_hf16 || type == T_pf16)) {
+        wave_fault(w, -1, "MODE.FP16_OVFL is simulated in conversions to 8 bits and less only");
+        return;
+    }
+    if (mode & MODE_GPR_IDX_EN) {
+        const int first = in->row->carry_out == 1 ? 2 : 1;
+        for (int i = 0; i < in->op_count; i++) {
+            operand *o = &moved.op[i];
+            const int bit = i == 0 ? 3 : i - first;
+            if (o->kind != K_VGPR || bit < 0 || !(m0 >> (12 + bit) & 1)) continue;
+            if (o->index + index + o->count > w->group->launch->vgprs) {
+                wave_fault(w, -1, "relative VGPR v%u: %u are allocated", o->index + index, w->group->launch->vgprs);
+                return;
+            }
+            o->index = (uint16_t)(o->index + index);
+        }
+    }
+    w->mode &= ~(uint32_t)MODE_UNUSUAL;
+    w->saturate = (mode & MODE_FP16_OVFL) != 0;
+    (in->row->format == F_COMPARE ? run_compare : run_vector)(w, &moved);
+    w->saturate = 0;
+    w->mode = mode;
+}
+
 void run_vector(wave *w, const inst *in) {
+    if (w->mode & MODE_UNUSUAL) {
+        run_unusual(w, in);
+        return;
+    }
     const uint64_t exec = wave_exec(w);
     uint32_t (*const d)[LANES] = &w->vgpr[in->op[0].index];
     lanes x = {.d = d[0], .mask = w->mask};
@@ -229,6 +267,10 @@ void run_vector(wave *w, const inst *in) {
 }
 
 void run_compare(wave *w, const inst *in) {
+    if (w->mode & MODE_UNUSUAL) {
+        run_unusual(w, in);
+        return;
+    }
     const uint64_t exec = wave_exec(w);
     lanes x = {.mask = w->mask};
     const uint64_t active = evaluate(w, in, exec, &x);
@@ -269,7 +311,7 @@ void run_matrix(wave *w, const inst *in) {
                                     .blgp = in->blgp,
                                     .op_sel = in->op_sel,
                                     .op_sel_hi = in->op_sel_hi,
-                                    .flush_f32 = (w->mode >> 4 & 3) != 3};
+                                    .flush_f32 = !(w->mode & MODE_ALLOW_F32_DENORMALS_IN)};
     const sim_mfma_registers n = sim_mfma_operands(in->mfma, in->cbsz, in->blgp);
     if (in->op_count != 4 && in->op_count != 6) {
         wave_fault(w, -1, "%d operands, a matrix instruction has 4 or 6", in->op_count);

@@ -5,13 +5,6 @@
 
 #include <math.h>
 
-typedef uint16_t add_halves(uint16_t, uint16_t);
-static uint16_t add_f16(uint16_t a, uint16_t b) { return f16_of_f32(f32_of_f16(a) + f32_of_f16(b)); }
-static uint16_t add_bf16(uint16_t a, uint16_t b) { return bf16_of_f32(f32_of_bf16(a) + f32_of_bf16(b)); }
-static uint32_t add_pairs(uint32_t a, uint32_t b, add_halves *add) {
-    return add((uint16_t)a, (uint16_t)b) | (uint32_t)add((uint16_t)(a >> 16), (uint16_t)(b >> 16)) << 16;
-}
-
 #define MEMORY_ROW(space, name, kind, bytes, registers, ...) VALUE_FUNCTION_##kind(name, (__VA_ARGS__))
 #include "sim/isa/vmem.def"
 #undef MEMORY_ROW

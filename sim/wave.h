@@ -28,6 +28,15 @@ typedef enum check_level {
     CHECK_ALL    /* and wait states and undefined values */
 } check_level;
 
+/* Bits of MODE. */
+enum {
+    MODE_ROUND_F32 = 0x3,
+    MODE_ROUND_F16_F64 = 0xc,
+    MODE_ALLOW_F32_DENORMALS_IN = 0x10,
+    MODE_FP16_OVFL = 1 << 23,
+    MODE_GPR_IDX_EN = 1 << 27
+};
+
 typedef enum wave_state { WAVE_READY, WAVE_AT_BARRIER, WAVE_ENDED, WAVE_FAULTED } wave_state;
 
 /* transfer: one memory instruction of a wave, with places and store data taken at issue. */
@@ -52,6 +61,7 @@ struct wave {
     uint64_t mask_exec;   /* the EXEC that `mask` shows */
     uint32_t sgpr[SGPR_COUNT];
     uint32_t scc, mode;
+    int saturate; /* MODE.FP16_OVFL of the instruction that runs */
     const inst *pc, *current;
     const program *program;
     wave_state state;

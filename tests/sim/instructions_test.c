@@ -385,7 +385,7 @@ static void faults_say_what_and_where(void **state) {
         {BEGIN "s_mov_b32 m0, 0\nbuffer_load_dword v2, s[8:11], 0 offen lds\n", "LDS DMA to LDS address 0", 0},
         {BEGIN "s_getpc_b64 s[6:7]\ns_add_u32 s6, s6, 0x10000\ns_setpc_b64 s[6:7]\n", "no instruction starts", 0},
         {BEGIN "s_trap 2\n", "s_trap", 0},
-        {BEGIN "v_mqsad_u32_u8 v[10:13], v[2:3], v4, v[10:13]\n", "instruction not simulated", 0},
+        {BEGIN "s_setvskip s6, s7\n", "instruction not simulated", 0},
         {BEGIN ".long 0xbf9f0000\n", "instruction not simulated", 0},
     };
     gpu_open("threads=1");
