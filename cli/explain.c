@@ -75,7 +75,7 @@ static void print_explanation(const cdnagen_kernel_info *i, const explanation *e
     printf("looked at    %llu of %llu workgroups in detail on one CU, %llu for their memory accesses\n",
            (unsigned long long)t->groups_detailed, (unsigned long long)t->groups, (unsigned long long)t->groups_walked);
     if (e->reduced)
-        printf("             with fewer rows (%s), scaled to %llu workgroups\n", e->shape,
+        printf("             on fewer rows (%s) that stand for %llu workgroups, as many on each CU\n", e->shape,
                (unsigned long long)e->groups);
     if (t->notes.data) {
         printf("             ");
@@ -84,10 +84,10 @@ static void print_explanation(const cdnagen_kernel_info *i, const explanation *e
             if (*p == '\n' && p[1]) printf("             ");
         }
     }
-    printf("cycles       %.0f of the kernel, %.0f of the CU looked at\n", e->kernel_clk, t->cu_clk);
+    printf("cycles       %.0f of the kernel, %.0f of the CU looked at\n", t->kernel_clk, t->cu_clk);
     printf(
         "time         %.2f us modelled at %.0f MHz; band %.2f us (%.0f MHz) to %.2f us (%.0f MHz), launch included\n",
-        e->ns * 1e-3, t->mhz, e->ns_fast * 1e-3, t->mhz_fast, e->ns_slow * 1e-3, t->mhz_slow);
+        t->ns * 1e-3, t->mhz, t->ns_fast * 1e-3, t->mhz_fast, t->ns_slow * 1e-3, t->mhz_slow);
     printf("occupancy    %u waves per SIMD allowed, limited by %s; reached %u", t->waves_per_simd, t->limit,
            t->waves_reached);
     if (i->waves_per_eu_asked) printf("; %u asked", i->waves_per_eu_asked);
@@ -162,18 +162,16 @@ static cdnagen_status print_json(const cdnagen_kernel_info *i, const explanation
     for (size_t k = 0; k < t->instruction_count; k++)
         if (t->instructions[k].issued) json_array_append_new(instructions, instruction_json(&t->instructions[k]));
     json_t *time =
-        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "us", e->ns * 1e-3, "us_fast", e->ns_fast * 1e-3, "us_slow",
-                  e->ns_slow * 1e-3, "mhz", t->mhz, "mhz_fast", t->mhz_fast, "mhz_slow", t->mhz_slow);
-    json_t *waves =
-        json_pack("{s:i, s:i, s:i, s:i, s:s}", "asked", i->waves_per_eu_asked, "allowed", t->waves_per_simd, "reached",
-                  t->waves_reached, "workgroups_per_cu", t->groups_per_cu, "limit", t->limit);
-    json_t *all =
-        json_pack("{s:b, s:s, s:s, s:s, s:s, s:o, s:f, s:f, s:o, s:o, s:f, s:f, s:o, s:o, s:I, s:I, s:o, s:o}",
-                  "modelled", 1, "op", i->op, "tag", i->tag, "target", i->target, "shape", i->shape, "sample",
-                  sample_json(e), "cycles", e->kernel_clk, "cu_cycles", t->cu_clk, "time", time, "occupancy", waves,
-                  "mfma_busy", t->mfma_busy, "valu_busy", t->valu_busy, "waves", waves_json(t), "traffic",
-                  traffic_json(t), "lds_cycles", (json_int_t)t->lds_clk, "lds_conflict_cycles",
-                  (json_int_t)t->lds_conflict, "loops", loops, "instructions", instructions);
+        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "us", t->ns * 1e-3, "us_fast", t->ns_fast * 1e-3, "us_slow",
+                  t->ns_slow * 1e-3, "mhz", t->mhz, "mhz_fast", t->mhz_fast, "mhz_slow", t->mhz_slow);
+    json_t *waves = json_pack("{s:i, s:i, s:i, s:i, s:s}", "asked", i->waves_per_eu_asked, "allowed", t->waves_per_simd,
+                              "reached", t->waves_reached, "workgroups_per_cu", t->groups_per_cu, "limit", t->limit);
+    json_t *all = json_pack(
+        "{s:b, s:s, s:s, s:s, s:s, s:o, s:f, s:f, s:o, s:o, s:f, s:f, s:o, s:o, s:I, s:I, s:o, s:o}", "modelled", 1,
+        "op", i->op, "tag", i->tag, "target", i->target, "shape", i->shape, "sample", sample_json(e), "cycles",
+        t->kernel_clk, "cu_cycles", t->cu_clk, "time", time, "occupancy", waves, "mfma_busy", t->mfma_busy, "valu_busy",
+        t->valu_busy, "waves", waves_json(t), "traffic", traffic_json(t), "lds_cycles", (json_int_t)t->lds_clk,
+        "lds_conflict_cycles", (json_int_t)t->lds_conflict, "loops", loops, "instructions", instructions);
     char *line = all ? json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(all);
     if (!line) return fail_no_memory();

@@ -102,6 +102,8 @@ typedef struct sim_timing_options {
     const char *parameters;     /* file of lines "name = value" that replace values of the table; NULL: none */
     int only;                   /* 1: model only, leave device memory as it was; 0: then run the launch as ever */
     uint64_t instructions_most; /* of waves in detail; 0: a default that takes seconds */
+    uint64_t stands_for; /* workgroups of a larger launch that this one is a part of: each CU is given as many as there,
+                                   and the figures are the larger launch's; 0: the launch is what it is */
 } sim_timing_options;
 
 /* sim_timing_next: model the time of the next kernel that this process launches on the simulator.

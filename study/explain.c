@@ -48,9 +48,9 @@ static cdnagen_status reduce(const plan *p, const cdnagen_kernel_info *info, pla
 /* ---- the look ---- */
 
 static cdnagen_status look(cdnagen *ctx, cdnagen_kernel *kernel, const plan *p, const char *parameters,
-                           sim_timing *out) {
+                           uint64_t stands_for, sim_timing *out) {
     const check_options how = {.run_only = 1};
-    const sim_timing_options timing = {.parameters = parameters, .only = 1};
+    const sim_timing_options timing = {.parameters = parameters, .only = 1, .stands_for = stands_for};
     check_report ignored;
     TRY(sim_timing_next(p->target.chip, &timing, out));
     return check_run(ctx, kernel, p, &how, &ignored);
@@ -62,7 +62,7 @@ static cdnagen_status look_reduced(cdnagen *ctx, const plan *p, const char *para
     text_add(&tag, "%s:%s", p->family->name, p->tag);
     cdnagen_status status = tag.failed ? fail_no_memory() : gen_kernel(ctx, tag.data, p->shape_text, &kernel);
     text_free(&tag);
-    if (!status) status = look(ctx, kernel, p, parameters, &out->timing);
+    if (!status) status = look(ctx, kernel, p, parameters, out->groups, &out->timing);
     cdnagen_free_kernel(kernel);
     return status;
 }
@@ -73,24 +73,13 @@ cdnagen_status explain_run(cdnagen *ctx, cdnagen_kernel *kernel, const cdnagen_k
     *out = (explanation){0};
     TRY(reduce(p, info, &launched, &out->reduced));
     snprintf(out->shape, sizeof out->shape, "%s", launched.shape_text);
-    const cdnagen_status status = out->reduced ? look_reduced(ctx, &launched, parameters, out)
-                                               : look(ctx, kernel, &launched, parameters, &out->timing);
-    sim_timing *t = &out->timing;
-    if (!status && !t->groups) {
-        explain_free(out);
-        return fail(CDNAGEN_BAD_SHAPE, "%s: this shape launches nothing that could be explained", p->family->name);
-    }
-    if (status) {
-        explain_free(out);
-        return status;
-    }
-    out->groups = out->reduced ? (uint64_t)info->grid[0] * info->grid[1] * info->grid[2] : t->groups;
-    const double more = (double)out->groups / (double)t->groups;
-    out->kernel_clk = t->kernel_clk * more;
-    out->ns_fast = out->kernel_clk / t->mhz_fast * 1e3 + t->launch_ns_fast;
-    out->ns = out->kernel_clk / t->mhz * 1e3 + (t->launch_ns_fast + t->launch_ns_slow) / 2;
-    out->ns_slow = out->kernel_clk / t->mhz_slow * 1e3 + t->launch_ns_slow;
-    return CDNAGEN_OK;
+    out->groups = (uint64_t)info->grid[0] * info->grid[1] * info->grid[2];
+    cdnagen_status status = out->reduced ? look_reduced(ctx, &launched, parameters, out)
+                                         : look(ctx, kernel, &launched, parameters, 0, &out->timing);
+    if (!status && !out->timing.groups)
+        status = fail(CDNAGEN_BAD_SHAPE, "%s: this shape launches nothing that could be explained", p->family->name);
+    if (status) explain_free(out);
+    return status;
 }
 
 void explain_free(explanation *e) { sim_timing_free(&e->timing); }

@@ -7,11 +7,10 @@
 #include "sim/timing.h"
 
 typedef struct explanation {
-    sim_timing timing;           /* of the launch that was looked at */
-    char shape[SHAPE_BYTES_MAX]; /* of that launch: fewer rows than asked where the data would not fit */
+    sim_timing timing;           /* of the launch that was asked for */
+    char shape[SHAPE_BYTES_MAX]; /* of the launch that was looked at: fewer rows where the data would be too large */
     int reduced;
-    uint64_t groups;                         /* of the launch that was asked for */
-    double kernel_clk, ns_fast, ns, ns_slow; /* of that launch */
+    uint64_t groups; /* workgroups that were asked for */
 } explanation;
 
 /* explain_run: model the kernel that `ctx`, a context on the simulator, generated from `p`.

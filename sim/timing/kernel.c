@@ -42,6 +42,8 @@ void sim_timing_free(sim_timing *t) {
     *t = (sim_timing){0};
 }
 
+static uint64_t divide_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
 /* ---- one look at a launch ---- */
 
 typedef struct look {
@@ -53,7 +55,7 @@ typedef struct look {
     op *ops;
     occupancy occupancy;
     /* the detailed CU is number `column` of XCD 0; its list has `positions` workgroups, of which `sample` are looked at */
-    uint64_t groups, on_xcd;
+    uint64_t groups, meant, on_xcd; /* meant: of the launch that this one stands for */
     uint32_t per_xcd, column, positions, sample;
     uint64_t *id, *done;
     uint32_t *position; /* of each sampled workgroup in the CU's list */
@@ -95,7 +97,7 @@ static void put_back(look *k) {
 static int trace_footprint(look *k, const footprint *f) {
     uint64_t before = UINT64_MAX;
     for (int i = 0; i < f->segments; i++) {
-        const uint64_t line = f->segment[i] * SEGMENT_BYTES / LINE_BYTES;
+        const uint64_t line = footprint_line(f, i);
         int hit = 0;
         if (line == before) continue;
         before = line;
@@ -243,10 +245,12 @@ static int walk_all(look *k, uint64_t instructions) {
     if (peers > columns) peers = columns;
     for (uint32_t i = 0; i < k->sample; i++)
         if (!walk_position(k, i, peers, WALK_INSTRUCTIONS / 8)) return 0;
-    k->cu.traffic.weight = (double)columns / (k->cu.peer_count[0] + 1);
-    if (k->cu.peer_count[0] + 1 < columns)
+    const uint64_t meant = divide_up(k->meant, xcds), cus = (uint64_t)k->cu.chip->cus / xcds;
+    const uint32_t at_once = meant < cus ? (uint32_t)meant : (uint32_t)cus;
+    k->cu.traffic.weight = (double)at_once / (k->cu.peer_count[0] + 1);
+    if (k->cu.peer_count[0] + 1 < at_once)
         text_add(&k->out->notes,
-                 "Of the %u CUs of the XCD %u were walked; each stands for %.1f at the shared caches.\n", columns,
+                 "Of the %u CUs of the XCD %u were walked; each stands for %.1f at the shared caches.\n", at_once,
                  k->cu.peer_count[0] + 1, k->cu.traffic.weight);
     return 1;
 }
@@ -309,7 +313,7 @@ static int run_look(look *k, const sim_timing_options *options) {
     k->cu.ops = k->ops;
     k->cu.instruction = mem_alloc((k->launch.program->count + 1) * sizeof *k->cu.instruction);
     if (!k->ops || !k->cu.instruction || !find_loops(k) || !tags_make(&k->traced_l1, k->q->l1_kib, k->q->l1_ways) ||
-        !traffic_make(&k->cu.traffic, k->q, k->cu.chip, (double)k->groups < slots ? (double)k->groups : slots))
+        !traffic_make(&k->cu.traffic, k->q, k->cu.chip, (double)k->meant < slots ? (double)k->meant : slots))
         return 0;
     if (!choose_column(k, &instructions) || !make_sample(k, instructions, detail) || !walk_all(k, instructions))
         return 0;
@@ -319,7 +323,7 @@ static int run_look(look *k, const sim_timing_options *options) {
     k->out->cu_clk = (double)clk;
     k->out->kernel_clk = extrapolate(k, finished, clk, instructions);
     const double looked = finished ? k->sample : (double)k->cu.instructions / (double)instructions;
-    return report_fill(k->out, &k->cu, k->launch.program, (double)k->groups / (looked > 0 ? looked : 1));
+    return report_fill(k->out, &k->cu, k->launch.program, (double)k->meant / (looked > 0 ? looked : 1));
 }
 
 static void look_free(look *k) {
@@ -367,9 +371,11 @@ static void model(launch *l, const codeobj_kernel *kernel, const sim_timing_opti
                         .observer = &k};
     k.cu = (cu){.q = q, .chip = c, .launch = &k.launch};
     k.groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-    k.per_xcd = (uint32_t)(c->cus / c->xcds);
-    k.on_xcd = (k.groups + (uint64_t)c->xcds - 1) / (uint64_t)c->xcds;
-    k.positions = (uint32_t)((k.on_xcd + k.per_xcd - 1) / k.per_xcd);
+    k.meant = options->stands_for > k.groups ? options->stands_for : k.groups;
+    k.on_xcd = divide_up(k.groups, (uint64_t)c->xcds);
+    k.positions = (uint32_t)divide_up(divide_up(k.meant, (uint64_t)c->xcds), (uint64_t)(c->cus / c->xcds));
+    k.per_xcd = (uint32_t)divide_up(k.on_xcd, k.positions);
+    k.positions = (uint32_t)divide_up(k.on_xcd, k.per_xcd);
     k.occupancy = codeobj_occupancy(c, kernel, threads, l->lds_bytes - kernel->lds_bytes);
     if (!k.occupancy.workgroups_per_cu) k.occupancy.workgroups_per_cu = 1;
     *out = (sim_timing){.chip = c,

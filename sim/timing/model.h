@@ -130,13 +130,19 @@ double traffic_access(traffic *t, const wave *w, const transfer *a, double now, 
 /* footprint: 64-byte segments and bytes of a transfer's lanes in device memory; 0 for LDS and scratch by flat addresses. */
 enum { SEGMENTS_MAX = 2 * LANES };
 typedef struct footprint {
-    uint64_t segment[SEGMENTS_MAX]; /* ascending */
+    uint64_t segment[SEGMENTS_MAX]; /* numbers from address 0 on, ascending */
+    uint64_t base;                  /* segment where device memory starts, a multiple of a page */
     int segments;
     uint32_t bytes;
     int store, dwords; /* registers a lane */
     int scratch;
 } footprint;
 void footprint_of(const wave *w, const transfer *a, footprint *out);
+/* footprint_line: the line of the i-th segment, counted from the start of device memory, which lies elsewhere in each
+ * process. */
+static inline uint64_t footprint_line(const footprint *f, int i) {
+    return (f->segment[i] - f->base) * SEGMENT_BYTES / LINE_BYTES;
+}
 
 /* ---- cu.c: one CU, its waves slot by slot ---- */
 

@@ -10,8 +10,8 @@ const char *const sim_kind_names[KIND_COUNT] = {"mfma",      "valu",      "salu"
                                                 "lds_write", "vmem_load", "vmem_store", "lds_dma", "branch",
                                                 "wait",      "barrier",   "other"};
 
-/* latency: a loop this much longer than its nearest bound waits more than it works. */
-#define LATENCY_BOUND 1.25
+/* A loop this much longer than its nearest bound is bound by what its waves wait for. */
+#define WAITS_BOUND 1.25
 
 static double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -53,7 +53,7 @@ static void fill_loop(sim_loop *l, const cu *c, const sim_timing *out, const loo
             most = bounds[i].clk;
             l->binds = bounds[i].name;
         }
-    if (!l->binds || l->simd_clk > LATENCY_BOUND * most) l->binds = "latency";
+    if (!l->binds || l->simd_clk > WAITS_BOUND * most) l->binds = "waits";
 }
 
 static int fill_loops(sim_timing *out, const cu *c) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/access.h"
+#include "sim/memory.h"
 #include "sim/timing/model.h"
 
 /* ---- growing arrays ---- */
@@ -124,6 +125,8 @@ void footprint_of(const wave *w, const transfer *a, footprint *out) {
     const memory_row *row = vmem_row(a->in->row->effect);
     const group *g = w->group;
     const size_t scratch = (size_t)g->launch->scratch_bytes * LANES;
+    const memory *m = g->launch->memory;
+    out->base = m ? (uint64_t)(uintptr_t)m->base / SEGMENT_BYTES : 0;
     out->segments = 0;
     out->bytes = 0;
     out->scratch = 0;
@@ -233,12 +236,12 @@ double traffic_access(traffic *t, const wave *w, const transfer *a, double now, 
     double there = *taken + (f.scratch ? q->l2_latency : q->l1_latency);
     *(f.store ? &t->stored : &t->loaded) += f.bytes;
     for (int i = 0; i < f.segments; i++) {
-        const uint64_t line = f.segment[i] * SEGMENT_BYTES / LINE_BYTES;
+        const uint64_t line = footprint_line(&f, i);
         double done;
         if (f.store) {
             done = write_line(t, line, f.bytes / (double)f.segments, *taken);
         } else {
-            if (i && line == f.segment[i - 1] * SEGMENT_BYTES / LINE_BYTES) continue;
+            if (i && line == footprint_line(&f, i - 1)) continue;
             int hit;
             tag_line *x = tags_take(&t->l1, line, &hit);
             t->l1_asked++;
