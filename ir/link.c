@@ -38,7 +38,8 @@ static void *drain_pipe(void *p) {
     }
     d->failed = 1;
     char rest[4096]; /* keep the writer from blocking */
-    while (read(d->from, rest, sizeof rest) > 0) continue;
+    ssize_t n;
+    while ((n = read(d->from, rest, sizeof rest)) > 0 || (n < 0 && errno == EINTR)) continue;
     return NULL;
 }
 
@@ -51,12 +52,12 @@ static int write_all(int to, const char *data, size_t size) {
     return 1;
 }
 
+/* Under lld's lock. */
 static cdnagen_status run_lld(int object, int output) {
     char in[40], out[40], said[IR_MESSAGE_MAX] = "";
     snprintf(in, sizeof in, "/proc/self/fd/%d", object);
     snprintf(out, sizeof out, "/proc/self/fd/%d", output);
     const char *const argv[] = {"ld.lld", "-shared", "--no-undefined", "--threads=1", in, "-o", out};
-    process_lock_lld();
     int code = 1, again = 0;
     if (!lld_unusable) {
         code = lld_link((int)(sizeof argv / sizeof *argv), argv, said, sizeof said, &again);
@@ -64,10 +65,11 @@ static cdnagen_status run_lld(int object, int output) {
     } else {
         snprintf(said, sizeof said, "lld failed inside earlier in this process");
     }
-    process_unlock_lld();
     return code ? fail(CDNAGEN_COMPILE, "lld: %s", said) : CDNAGEN_OK;
 }
 
+/* The reader ends with the last writing end of the pipe: one that a forked child kept would hold this call up for the
+ * child's life. A fork waits for lld's lock, so that none happens in here. */
 static cdnagen_status link_into(int object, int pipe_out, int pipe_in, bytes *out) {
     drain d = {.from = pipe_out};
     pthread_t reader;
@@ -93,6 +95,7 @@ cdnagen_status ir_link(ir *e, bytes *object) {
     if (file < 0) return fail(CDNAGEN_COMPILE, "link: memfd_create: %s", strerror(errno));
     cdnagen_status status;
     int ends[2];
+    process_lock_lld();
     if (!write_all(file, LLVMGetBufferStart(e->object), LLVMGetBufferSize(e->object))) {
         status = fail(CDNAGEN_COMPILE, "link: the object cannot be written to memory: %s", strerror(errno));
     } else if (pipe2(ends, O_CLOEXEC)) {
@@ -101,6 +104,7 @@ cdnagen_status ir_link(ir *e, bytes *object) {
         status = link_into(file, ends[0], ends[1], object);
         close(ends[0]);
     }
+    process_unlock_lld();
     close(file);
     return status;
 }

@@ -25,7 +25,7 @@ typedef struct machine {
 
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 static pthread_key_t machine_key;
-static int key_failed;
+static int start_failed;
 static pthread_mutex_t lld_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* LLVM aborts the process when this returns; it does so only for a fatal error outside of a guarded step. The C++
@@ -51,12 +51,16 @@ static void start(void) {
     LLVMInitializeAMDGPUAsmParser();
     LLVMInitializeAMDGPUDisassembler();
     LLVMInstallFatalErrorHandler(fatal);
-    key_failed = pthread_key_create(&machine_key, free_machine);
+    /* A child that was forked in the middle of a link would find lld's lock held and its state half made. */
+    start_failed = pthread_atfork(process_lock_lld, process_unlock_lld, process_unlock_lld) ||
+                   pthread_key_create(&machine_key, free_machine);
 }
 
 cdnagen_status process_start(void) {
     pthread_once(&started, start);
-    return key_failed ? fail(CDNAGEN_COMPILE, "no thread-specific storage is left for the compiler") : CDNAGEN_OK;
+    return start_failed
+               ? fail(CDNAGEN_COMPILE, "no thread-specific storage or no fork handler is left for the compiler")
+               : CDNAGEN_OK;
 }
 
 cdnagen_status process_guard(ir *e, const char *what, cdnagen_status (*step)(ir *e)) {
