@@ -20,7 +20,6 @@ static const char *verb(int is_write, const memory_op *op) {
 static void report(const touch *t, uint64_t lane, uint32_t byte, uint32_t other_id, int other_lane, int other_writes) {
     const memory_op *other = check_find(t->w->group, other_id);
     const char *mine = verb(t->is_write, t->op), *theirs = verb(other_writes, other);
-    const int open = other->done_epoch == NOT_DONE;
     if (other->wave == t->w->id) {
         wave_fault(t->w, (int)lane,
                    "LDS byte %u: this %s may come before the %s of \"%s\" at .text+0x%x (lane %d), which the same wave "
@@ -31,9 +30,9 @@ static void report(const touch *t, uint64_t lane, uint32_t byte, uint32_t other_
     }
     wave_fault(t->w, (int)lane,
                "LDS race on byte %u: this %s and the %s of \"%s\" at .text+0x%x (wave %u, lane %d) are in no order; "
-               "right is, in wave %u, %s%ss_barrier between the two",
-               byte, mine, theirs, other->in->text, other->in->address, other->wave, other_lane, other->wave,
-               open ? check_wait_text(t->w, other).text : "", open ? " and then " : "");
+               "right is %s in wave %u and then s_barrier between the two",
+               byte, mine, theirs, other->in->text, other->in->address, other->wave, other_lane,
+               check_wait_text(t->w, other).text, other->wave);
 }
 
 /* Whether an earlier access may still be going on, or went on beside this one. */

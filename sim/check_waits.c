@@ -17,15 +17,13 @@ static int is_open(const memory_op *op) { return op && op->done_epoch == NOT_DON
 
 wait_text check_wait_text(const wave *w, const memory_op *op) {
     const struct check_wave *c = w->group->wave[op->wave]->check;
-    wait_text out = {"s_waitcnt lgkmcnt(0)"};
-    const int vm = op->counters & COUNTED_VM;
-    const op_queue *q = vm ? &c->vm : &c->lgkm;
+    wait_text out = {"s_waitcnt vmcnt(0) lgkmcnt(0)"};
+    if (op->flat) return out;
+    const op_queue *q = op->by_memory ? &c->vm : &c->lgkm;
     int after = 0;
     while (after < q->count && q->id[q->count - 1 - after] != op->id) after++;
-    if (op->flat)
-        snprintf(out.text, sizeof out.text, "s_waitcnt vmcnt(0) lgkmcnt(0)");
-    else if (vm || !(op->counters & COUNTED_SCALAR))
-        snprintf(out.text, sizeof out.text, "s_waitcnt %s(%d)", vm ? "vmcnt" : "lgkmcnt", after);
+    const int counts = is_open(op) && !(op->counters & COUNTED_SCALAR);
+    snprintf(out.text, sizeof out.text, "s_waitcnt %s(%d)", op->by_memory ? "vmcnt" : "lgkmcnt", counts ? after : 0);
     return out;
 }
 

@@ -7,8 +7,9 @@
 #include <string.h>
 
 const hip_table *gpu;
+const char *gpu_chip = "gfx950";
 
-void gpu_open(const char *mode) { assert_int_equal(sim_open(chip_find("gfx950", 6), mode, &gpu), CDNAGEN_OK); }
+void gpu_open(const char *mode) { assert_int_equal(sim_open(chip_find(gpu_chip, 6), mode, &gpu), CDNAGEN_OK); }
 
 static void run(const char *format, const char *a, const char *b, const char *c) {
     char command[1024];
@@ -35,14 +36,16 @@ static hip_module build(const char *source, const char *file, const char *compil
 }
 
 hip_module gpu_compile(const char *source, const char *options) {
+    char all[256];
+    snprintf(all, sizeof all, "-mcpu=%s %s", gpu_chip, options);
     return build(source, "k.cl",
-                 "cd %s && clang-22 -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu=gfx950 -nogpulib "
+                 "cd %s && clang-22 -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -nogpulib "
                  "-cl-fp32-correctly-rounded-divide-sqrt %s -c k.cl -o k.o",
-                 options);
+                 all);
 }
 
 hip_module gpu_assemble(const char *body, int lds) {
-    static const char head[] = ".amdgcn_target \"amdgcn-amd-amdhsa--gfx950\"\n"
+    static const char head[] = ".amdgcn_target \"amdgcn-amd-amdhsa--%s\"\n"
                                ".text\n.globl k\n.p2align 8\n.type k,@function\nk:\n";
     static const char tail[] = "\ns_endpgm\n.Lend:\n.size k, .Lend-k\n"
                                ".rodata\n.p2align 6\n.amdhsa_kernel k\n"
@@ -65,10 +68,13 @@ hip_module gpu_assemble(const char *body, int lds) {
     const size_t size = sizeof head + strlen(body) + sizeof tail + 32;
     char *source = malloc(size);
     assert_non_null(source);
-    int n = snprintf(source, size, "%s%s", head, body);
+    int n = snprintf(source, size, head, gpu_chip);
+    n += snprintf(source + n, size - (size_t)n, "%s", body);
     snprintf(source + n, size - (size_t)n, tail, lds, lds);
-    const hip_module module = build(
-        source, "k.s", "cd %s && llvm-mc-22 -triple amdgcn-amd-amdhsa -mcpu=gfx950 %s -filetype=obj k.s -o k.o", "");
+    char option[32];
+    snprintf(option, sizeof option, "-mcpu=%s", gpu_chip);
+    const hip_module module =
+        build(source, "k.s", "cd %s && llvm-mc-22 -triple amdgcn-amd-amdhsa %s -filetype=obj k.s -o k.o", option);
     free(source);
     return module;
 }

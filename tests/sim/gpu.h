@@ -12,9 +12,10 @@
 
 #include <cmocka.h>
 
-/* gpu_open: the table in this mode; the chip is gfx950.   gpu_compile: OpenCL C by clang, options such as "-O3".
+/* gpu_open: the table in this mode, for the chip gpu_chip ("gfx950" unless a test says another).   gpu_compile: OpenCL C by clang, options such as "-O3".
  * gpu_assemble: the body of a kernel "k" by llvm-mc: it starts with s[0:1] = kernel arguments, s2.. = workgroup x, y, z,
  * v0 = packed work-item id; `lds` static bytes, `agprs` from a0 on. All stop the test on failure. */
+extern const char *gpu_chip;
 void gpu_open(const char *mode);
 extern const hip_table *gpu;
 hip_module gpu_compile(const char *source, const char *options);
