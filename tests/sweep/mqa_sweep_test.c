@@ -5,8 +5,8 @@
  * sweep_mqa_logits PART/PARTS         the selection of CI; the same at every run
  * sweep_mqa_logits PART/PARTS --full  every tag with every head count, head size and clean
  *
- * What is paired with what is drawn from a hash of the case's place in the list; the last test checks that no value of
- * any dimension was left out. */
+ * What is paired with what is drawn from a hash of the case's place in the list; the last tests check that no value of any
+ * dimension and no tag that auto takes was left out. */
 #include <stdlib.h>
 
 #include "tests/sweep/mqa_data.h"
@@ -14,6 +14,7 @@
 static const char *const tags[] = {
     /* direct */
     "mfma32x32x64_bkv32_r1_w1",
+    "mfma32x32x64_bkv32_r1_w1_hfma",
     "mfma32x32x64_bkv64_r1_w2_hfma",
     "mfma32x32x64_bkv64_r1_w1_hfma2_wpe1",
     "mfma32x32x64_bkv128_r2_w4_hfma2",
@@ -36,14 +37,17 @@ static const char *const tags[] = {
     "mfma32x32x64_bkv64_r1_w1_lds1_pd1_rs",
     "mfma32x32x64_bkv64_r1_w1_lds4_pd1_swp_rs_hfma_wpe3",
     "mfma32x32x64_bkv64_r1_w1_lds4_pd3_swp_rs_hfma",
+    "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs",
     "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_hfma",
     "mfma32x32x64_bkv64_r1_w2_lds3_pd3_hfma2",
+    "mfma32x32x64_bkv64_r1_w4_lds2_swp_rs_hfma",
     "mfma32x32x64_bkv64_r2_w1_lds3_swp_hfma",
     "mfma32x32x64_bkv64_r2_w2_lds2_swp_rs_ns300",
     "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs",
     "mfma32x32x64_bkv64_r2_w4_lds3_rs",
     "mfma32x32x64_bkv64_r4_w1_lds2_rs_hfma_wpe2",
     "mfma32x32x64_bkv64_r4_w4_lds5_pd3",
+    "mfma32x32x64_bkv32_r1_w1_lds2_hfma",
     "mfma32x32x64_bkv32_r1_w1_lds5_pd3_hfma",
     "mfma32x32x64_bkv32_r2_w2_lds2_swp_hfma2",
     "mfma32x32x64_bkv32_r1_w4_lds3_pd1",
@@ -55,10 +59,12 @@ static const char *const tags[] = {
     "mfma32x32x64_bkv256_r1_w4_lds1_pd1_swp_hfma",
     "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_hfma",
     "mfma16x16x128_bkv64_r1_w1_lds2_swp_rs_hfma",
+    "mfma16x16x128_bkv64_r1_w1_lds2_rs_hfma",
     "mfma16x16x128_bkv64_r2_w4_lds3_rs",
     "mfma16x16x128_bkv64_r1_w2_lds5_pd3_swp_hfma2_ns7",
     "mfma16x16x128_bkv64_r4_w2_lds4_pd1_rs_hfma",
     "mfma16x16x128_bkv32_r1_w1_lds3_pd3",
+    "mfma16x16x128_bkv16_r1_w1_lds2_hfma",
     "mfma16x16x128_bkv16_r2_w1_lds2_hfma",
     "mfma16x16x128_bkv128_r1_w1_lds2_swp_rs_hfma2_wpe1",
     "mfma16x16x128_bkv128_r2_w4_lds3_pd3_swp",
@@ -298,6 +304,27 @@ static void every_value_is_covered(void **state) {
     for (int i = 1; i < 5; i++) assert_true(trips_found[0][i] && trips_found[1][i]);
 }
 
+static int same_variant(const char *tag, const mqa_variant *v) {
+    const mqa_variant parsed = variant_of(tag);
+    return !memcmp(&parsed, v, sizeof parsed);
+}
+
+static void every_tag_that_auto_takes_is_swept(void **state) {
+    (void)state;
+    const target t = target_of("gfx950");
+    for (int fact = 0; fact < FACTS; fact++) {
+        char words[NAME_MAX_BYTES];
+        snprintf(words, sizeof words, "heads=%d dim=%d", head_counts[fact % 4], dims[fact / 4]);
+        const mqa_shape s = shape_of(words);
+        mqa_variant v;
+        for (int rank = 0; mqa_route(&t, &s, rank, &v) == CDNAGEN_OK; rank++) {
+            size_t i = 0;
+            while (i < COUNT(tags) && !same_variant(tags[i], &v)) i++;
+            if (i == COUNT(tags)) fail_msg("%s: choice %d of auto is not in the table", words, rank);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     int part = 1, parts = 1;
     if (argc > 1 && (sscanf(argv[1], "%d/%d", &part, &parts) != 2 || part < 1 || part > parts || parts > PARTS_MAX)) {
@@ -309,13 +336,14 @@ int main(int argc, char **argv) {
     else
         select_some();
     qsort(cases, (size_t)case_count, sizeof cases[0], compare_cases);
-    struct CMUnitTest *const tests = mem_alloc((size_t)(case_count + 1) * sizeof *tests);
+    struct CMUnitTest *const tests = mem_alloc((size_t)(case_count + 2) * sizeof *tests);
     if (!tests) return 1;
     size_t count = 0;
     for (int i = 0; i < case_count; i++)
         if (part_of(i, parts) == part - 1)
             tests[count++] = (struct CMUnitTest){cases[i].name, a_case, NULL, NULL, &cases[i]};
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_value_is_covered);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_tag_that_auto_takes_is_swept);
     ctx = sim_context();
     const int failed = _cmocka_run_group_tests("mqa_logits", tests, count, NULL, NULL);
     data_free(&data);
