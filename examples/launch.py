@@ -26,7 +26,7 @@ class Args(c.Structure):
     _fields_ = ([("size", c.c_size_t)] + [(name, Buffer) for name in BUFFERS] +
                 [(name, c.c_int64) for name in ("seq", "seq_kv", "q_stride", "kv_stride", "weights_stride",
                                                 "logits_stride")] +
-                [("num_splits", c.c_int32)])
+                [("num_splits", c.c_int32), ("reserved", c.c_int32)])
 
 
 def must(status):

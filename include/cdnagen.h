@@ -10,9 +10,10 @@
  * Order of this header: statuses, the simple call, contexts, operators, launch, device memory, introspection.
  *
  * Threads: every function may be called from any thread, on one context too, except that freeing an object must
- * not overlap another call that uses it. Errors: each fallible call returns a cdnagen_status; on failure its
- * out-parameters are unchanged and cdnagen_error() gives the calling thread's last failure as one sentence that
- * names what was wrong and what would be right. Nothing here exits, aborts or installs a signal handler.
+ * not overlap another call that uses it. A child of fork() may generate kernels, on a context of its own or on one
+ * that no other thread was using when it was forked; HIP itself does not survive a fork. Errors: each fallible call
+ * returns a cdnagen_status; on failure its out-parameters are unchanged and cdnagen_error() gives the failure as one
+ * sentence that names what was wrong and what would be right. Nothing here exits, aborts or installs a signal handler.
  * Stream order: a launch is ordered in the stream it names, as any HIP launch; NULL is the device's default stream.
  * The library never synchronises a stream on its own. Argument lifetime: argument structs are read before the
  * call returns; the device buffers they name must stay valid until the launch has completed in its stream. */
@@ -66,8 +67,8 @@ typedef enum cdnagen_status {
  * owner: static */
 CDNAGEN_API const char *cdnagen_status_name(cdnagen_status status);
 
-/* cdnagen_error: the calling thread's last failure as one sentence; "" if none.
- * owner: the library; valid until this thread's next failing call */
+/* cdnagen_error: what the calling thread's last call failed with, as one sentence; after a success it means nothing.
+ * owner: the library; valid until this thread's next call */
 CDNAGEN_API const char *cdnagen_error(void);
 
 /* cdnagen_version: "MAJOR.MINOR.PATCH build BUILDID llvm VERSION" of the library that is loaded.
@@ -83,8 +84,9 @@ typedef struct cdnagen_kernel cdnagen_kernel; /* a generated kernel, loaded wher
  * shapes: `tag` is "op:fields" or "op:auto"; `shape` is "key=value" words separated by spaces; `cdnagen list` prints
  *         both grammars. Words that the kernel does not depend on may be left out where no launch needs them
  * owner:  *out is the caller's, cdnagen_free_kernel; a NULL ctx is the process's default context
- * errors: BAD_ARGUMENT, BAD_TAG, BAD_SHAPE, BAD_TARGET, LIMIT, NOT_YET, SPILLS, NO_MEMORY, COMPILE, CACHE_MISS;
- *         where the context has a device also NO_HIP, NO_DEVICE, HIP. A cache fault is never an error */
+ * errors: BAD_ARGUMENT, BAD_TAG, BAD_SHAPE, BAD_TARGET, LIMIT, NOT_YET, SPILLS, NO_MEMORY, COMPILE, CACHE_MISS,
+ *         BAD_OBJECT (what came out of the compiler is not what was planned: please report the text); where the context
+ *         has a device also NO_HIP, NO_DEVICE, HIP. A cache fault is never an error */
 CDNAGEN_API cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdnagen_kernel **out);
 
 /* cdnagen_free_kernel: release a kernel; its launches must have completed. NULL is fine. */
@@ -111,7 +113,8 @@ typedef struct cdnagen_options {
     void *log_user;
 } cdnagen_options;
 
-/* cdnagen_create_context: check the options and make a context; the device is opened at its first use.
+/* cdnagen_create_context: check the options and make a context; the device is opened, and sim_mode read, at its first
+ * use, which is where a machine without it fails.
  * owner:  *out is the caller's, cdnagen_free_context; option strings are copied
  * errors: BAD_ARGUMENT, BAD_TARGET, NO_MEMORY */
 CDNAGEN_API cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **out);
@@ -120,7 +123,9 @@ CDNAGEN_API cdnagen_status cdnagen_create_context(const cdnagen_options *options
 CDNAGEN_API void cdnagen_free_context(cdnagen *ctx);
 
 /* cdnagen_device_name: what launches run on, "AMD Instinct MI350X (gfx950)" or "simulator (gfx950)"; opens it.
- * owner: *name is the context's   errors: BAD_ARGUMENT, NO_HIP, NO_DEVICE, HIP */
+ * owner: *name is the context's
+ * errors: BAD_ARGUMENT (also words of sim_mode), BAD_TARGET (the device cannot run it), NO_MEMORY, NO_HIP, NO_DEVICE,
+ *         HIP; as of every call below that opens the device */
 CDNAGEN_API cdnagen_status cdnagen_device_name(cdnagen *ctx, const char **name);
 
 /* ---- operator mqa_logits ---- */
@@ -134,6 +139,7 @@ typedef struct cdnagen_mqa_logits_shape {
     int32_t dim;   /* head size, elements */
     int32_t clean; /* 1: the kernel writes -inf outside each row's window; 0: those places are left as they are */
     int32_t q_fp8, kv_fp8; /* cdnagen_fp8: the byte meaning of Q and KV; 0: the chip's own */
+    int32_t reserved;      /* 0 */
 } cdnagen_mqa_logits_shape;
 
 typedef enum cdnagen_fp8 { CDNAGEN_FP8_NATIVE = 0, CDNAGEN_FP8_E4M3FN = 1, CDNAGEN_FP8_E4M3FNUZ = 2 } cdnagen_fp8;
@@ -162,28 +168,33 @@ typedef struct cdnagen_mqa_logits_args {
     cdnagen_buffer logits;    /* [seq, seq_kv] f32, written */
     int64_t seq, seq_kv;
     int64_t q_stride, kv_stride, weights_stride, logits_stride;
-    int32_t num_splits; /* parts that each window is cut into along seq_kv; 0: the library decides */
+    int32_t num_splits; /* parts that each window is cut into along seq_kv; 0: the tag's ns, else the library decides */
+    int32_t reserved;   /* 0 */
 } cdnagen_mqa_logits_args;
 
 /* cdnagen_launch_mqa_logits: logits[m,n] = kv_scales[n] * sum_h weights[m,h] * max(0, q[m,h,:] . kv[n,:]).
  * shapes: see cdnagen_mqa_logits_args; seq or seq_kv of 0 is a success without a launch
  * math:   f32 accumulation in the matrix unit, f32 head sum
- * errors: BAD_ARGUMENT (null, short or misaligned buffer, stride, wrong kernel), LIMIT, NO_DEVICE, HIP, FAULT */
+ *         NaN: a NaN product of q and kv is outside the contract; the matrix unit's NaN may become 0
+ * errors: BAD_ARGUMENT (null, short or misaligned buffer, stride, wrong kernel), LIMIT, NOT_YET (rows of q, kv or
+ *         weights that are not contiguous), NO_DEVICE, HIP, FAULT */
 CDNAGEN_API cdnagen_status cdnagen_launch_mqa_logits(cdnagen_kernel *kernel, const cdnagen_mqa_logits_args *args,
                                                      void *stream);
 
 /* ---- device memory and order, for callers that do not hold HIP themselves ---- */
 
 /* cdnagen_alloc: device memory, 256-byte aligned, uninitialised.   units: bytes, > 0
- * owner: cdnagen_free_memory   errors: BAD_ARGUMENT, NO_HIP, NO_DEVICE, HIP */
+ * owner: cdnagen_free_memory, with the same context   errors: BAD_ARGUMENT, NO_DEVICE, HIP */
 CDNAGEN_API cdnagen_status cdnagen_alloc(cdnagen *ctx, size_t bytes, void **ptr);
+/* cdnagen_free_memory: release what cdnagen_alloc gave; NULL is fine.   errors: NO_DEVICE, HIP */
 CDNAGEN_API cdnagen_status cdnagen_free_memory(cdnagen *ctx, void *ptr);
 
-/* cdnagen_copy_to_device, cdnagen_copy_to_host: blocking copies, ordered after the default stream. units: bytes */
+/* cdnagen_copy_to_device, cdnagen_copy_to_host: blocking copies, ordered after the default stream.
+ * units: bytes; 0 is fine   errors: BAD_ARGUMENT, NO_DEVICE, HIP, FAULT (what a kernel before it did) */
 CDNAGEN_API cdnagen_status cdnagen_copy_to_device(cdnagen *ctx, void *device, const void *host, size_t bytes);
 CDNAGEN_API cdnagen_status cdnagen_copy_to_host(cdnagen *ctx, void *host, const void *device, size_t bytes);
 
-/* cdnagen_synchronize: wait until `stream` is done.   errors: HIP, FAULT (what a kernel in it did) */
+/* cdnagen_synchronize: wait until `stream` is done.   errors: NO_DEVICE, HIP, FAULT (what a kernel in it did) */
 CDNAGEN_API cdnagen_status cdnagen_synchronize(cdnagen *ctx, void *stream);
 
 /* ---- introspection ---- */
@@ -207,7 +218,8 @@ typedef struct cdnagen_kernel_info {
     const void *object;   /* the code object */
     size_t object_bytes;
     uint32_t block[3];       /* work items per workgroup */
-    uint32_t grid[3];        /* workgroups for the shape given; zeros if its run-time words were left out */
+    uint32_t grid[3];        /* workgroups of a launch of the shape given that leaves num_splits to the library; zeros
+                                if the shape's run-time words were left out */
     uint32_t vgpr;           /* architectural VGPRs used per lane */
     uint32_t agpr;           /* accumulation VGPRs used per lane */
     uint32_t vgpr_allocated; /* what the hardware allocates per lane, both files */

@@ -126,8 +126,10 @@ cdnagen_status cdnagen_alloc(cdnagen *ctx, size_t size, void **ptr) {
     const device *d;
     int previous;
     TRY(enter(&ctx, &d, &previous));
-    const cdnagen_status s = hip_check(d->hip, d->hip->malloc(ptr, size), "hipMalloc");
+    void *fresh = NULL;
+    const cdnagen_status s = hip_check(d->hip, d->hip->malloc(&fresh, size), "hipMalloc");
     device_leave(d, previous);
+    if (!s) *ptr = fresh;
     return s;
 }
 

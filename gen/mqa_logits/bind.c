@@ -79,6 +79,13 @@ static cdnagen_status check_buffer(const char *name, cdnagen_buffer b, uint64_t 
     return CDNAGEN_OK;
 }
 
+/* check_reserved: the place of a later field, which programs of today leave 0. */
+static cdnagen_status check_reserved(const char *name, int32_t reserved) {
+    if (!reserved) return CDNAGEN_OK;
+    return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s.reserved is %d; this version has no use for it: leave it 0", name,
+                reserved);
+}
+
 static cdnagen_status check_length(const char *name, int64_t length, int64_t most) {
     if (length < 0)
         return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s %" PRId64 " is negative; it must be 0 to %" PRId64, name,
@@ -129,6 +136,7 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
         return fail(CDNAGEN_BAD_ARGUMENT,
                     "mqa_logits: args.size is %zu; set it to sizeof(cdnagen_mqa_logits_args), %zu here", a->size,
                     sizeof *a);
+    TRY(check_reserved("args", a->reserved));
     TRY(check_length("seq", a->seq, INT32_MAX));
     TRY(check_length("seq_kv", a->seq_kv, MQA_SEQ_KV_MAX));
     if (a->num_splits < 0 || a->num_splits > MQA_SPLITS_MAX)
@@ -189,6 +197,12 @@ cdnagen_status mqa_shape_from_public(const void *public_shape, void *shape) {
         return fail(CDNAGEN_BAD_ARGUMENT,
                     "mqa_logits: shape.size is %zu; set it to sizeof(cdnagen_mqa_logits_shape), %zu here", p->size,
                     sizeof *p);
+    TRY(check_reserved("shape", p->reserved));
+    if (p->seq < 0 || p->seq_kv < 0)
+        return fail(CDNAGEN_BAD_SHAPE,
+                    "mqa_logits shape: seq=%" PRId64 " seq_kv=%" PRId64
+                    " must not be negative; 0 stands for not known yet",
+                    p->seq, p->seq_kv);
     const mqa_shape s = {.seq = p->seq ? p->seq : -1,
                          .seq_kv = p->seq_kv ? p->seq_kv : -1,
                          .heads = p->heads,

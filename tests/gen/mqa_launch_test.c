@@ -259,6 +259,7 @@ static void bad_arguments(void **state) {
         {CHANGED(seq, INT32_MAX), CDNAGEN_BAD_ARGUMENT, {"q has", "17592186036224"}},
         {CHANGED(num_splits, -1), CDNAGEN_BAD_ARGUMENT, {"num_splits -1", "65535"}},
         {CHANGED(num_splits, 65536), CDNAGEN_BAD_ARGUMENT, {"num_splits 65536", "65535"}},
+        {CHANGED(reserved, 1), CDNAGEN_BAD_ARGUMENT, {"args.reserved is 1", "leave it 0"}},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         cdnagen_mqa_logits_args a = good_args();
@@ -303,6 +304,13 @@ static void public_shapes(void **state) {
     given.heads = 64, given.seq = -5;
     expect_error("seq", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_SHAPE,
                  (const char *const[]){"seq", "-5", NULL});
+    given.seq = 128, given.seq_kv = -1;
+    expect_error("seq_kv", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_SHAPE,
+                 (const char *const[]){"seq_kv=-1", "0 stands for not known yet", NULL});
+    given.seq_kv = 0, given.reserved = 7;
+    expect_error("reserved", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_ARGUMENT,
+                 (const char *const[]){"shape.reserved is 7", NULL});
+    given.reserved = 0;
     given.seq = 0, given.q_fp8 = 3;
     expect_error("q_fp8", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_SHAPE,
                  (const char *const[]){"q_fp8", "native|e4m3fn|e4m3fnuz", NULL});

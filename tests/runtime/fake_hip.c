@@ -118,6 +118,7 @@ hip_error hipGetDeviceProperties(void *properties, int device) {
 #endif
 
 hip_error hipMalloc(void **ptr, size_t size) {
+    if (ptr) *ptr = NULL; /* also where it fails, as HIP may */
     BEGIN if (!ptr || !size) return wrong("hipMalloc");
     *ptr = aligned_alloc(256, (size + 255) / 256 * 256);
     fake_hip.allocations++;

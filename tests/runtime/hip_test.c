@@ -389,7 +389,7 @@ static void every_hip_failure_is_named_and_leaves_nothing(void **state) {
         const char *name;
         assert_int_equal(cdnagen_device_name(ctx, &name), CDNAGEN_OK);
         cdnagen_kernel *kernel = NULL;
-        void *memory = NULL;
+        void *memory = &memory;
         const cdnagen_mqa_logits_args args = arguments();
         if (rows[i].during == 1) assert_int_equal(gen_kernel(ctx, tag, shape_words, &kernel), CDNAGEN_OK);
         hip->fail_function = rows[i].function;
@@ -403,6 +403,7 @@ static void every_hip_failure_is_named_and_leaves_nothing(void **state) {
         snprintf(words, sizeof words, "%s answers 709, hipErrorFake: a fake error", rows[i].function);
         assert_error_says(words);
         assert_int_equal(kernel != NULL, rows[i].during == 1);
+        assert_ptr_equal(memory, &memory);
         cdnagen_free_kernel(kernel);
         /* It works once HIP does. */
         kernel = NULL;
