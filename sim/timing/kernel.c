@@ -99,7 +99,7 @@ static int trace_footprint(look *k, const footprint *f) {
     for (int i = 0; i < f->segments; i++) {
         const uint64_t line = footprint_line(f, i);
         int hit = 0;
-        if (line == before) continue;
+        if (line == before && !f->store) continue; /* a store's segments count one by one, as its bytes do */
         before = line;
         if (!f->store) tags_take(&k->traced_l1, line, &hit);
         if (!hit && !trace_add(k->tracing, line, f->store)) return 0;
