@@ -450,7 +450,6 @@ static void parse_inst(parser *p, char *line) {
 static pthread_once_t initialised = PTHREAD_ONCE_INIT;
 static void initialise(void) {
     LLVMInitializeAMDGPUTargetInfo();
-    LLVMInitializeAMDGPUTarget();
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUDisassembler();
 }
