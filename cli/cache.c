@@ -36,5 +36,5 @@ int cache_command(const cli *options) {
     if (!status) show_census(clear ? "removed " : "", &census);
     mem_free(dir);
     if (status) return fail_exit(status);
-    return verify && census.damaged ? EXIT_CHECK_FAILED : EXIT_OK;
+    return census.damaged || census.foreign ? EXIT_CHECK_FAILED : EXIT_OK;
 }

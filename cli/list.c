@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cdnagen list: operators, their grammars, and the tags that `auto` takes. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -48,8 +49,10 @@ static cdnagen_status show_operator(const char *name, const target *t) {
 
 int list_command(const cli *options) {
     if (options->word_count > 1) return fail_exit(fail(CDNAGEN_BAD_ARGUMENT, "list takes one operator at most"));
+    const char *const variable = getenv("CDNAGEN_TARGET");
+    const char *const standard = variable && *variable ? variable : "gfx950";
     target t;
-    cdnagen_status status = target_parse(options->target ? options->target : "gfx950", &t);
+    cdnagen_status status = target_parse(options->target ? options->target : standard, &t);
     if (!status && options->word_count) status = show_operator(options->words[0], &t);
     if (!status && !options->word_count)
         for (size_t i = 0; families[i]; i++) printf("%-16s %s\n", families[i]->name, families[i]->summary);

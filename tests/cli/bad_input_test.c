@@ -102,6 +102,7 @@ static const struct row {
      "gen " GOOD_TAG " heads=64 dim=128",
      BAD_INPUT,
      {"gfx1", "gfx950"}},
+    {"target of the environment, for list", "CDNAGEN_TARGET=gfx1", "list mqa_logits", BAD_INPUT, {"gfx1", "gfx950"}},
     {"kernels that come later",
      "",
      "gen --target gfx942 mqa_logits:mfma16x16x32_bkv128_r2_w4 heads=64 dim=128",

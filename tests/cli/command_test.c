@@ -181,6 +181,12 @@ static void test_cache_commands(void **state) {
     o = good("cache verify");
     says(o.out, "0 damaged");
     command_free(&o);
+    command_shell("f=$(find cache/v1 -type f) && d=$(dirname $f) && cp $f $d/$(basename $d)$(printf %062d 0)");
+    o = command_run("", "cache verify");
+    assert_int_equal(o.code, 1);
+    says(o.out, "belongs to another key");
+    says(o.out, "1 foreign");
+    command_free(&o);
     command_shell("touch cache/mine");
     o = good("cache clear");
     command_free(&o);
