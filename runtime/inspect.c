@@ -53,9 +53,9 @@ cdnagen_status inspect(const plan *p, const void *object, size_t size, resources
     codeobj_kernel *k = &out->kernel;
     if (codeobj_find(&o, p->symbol, k) != CDNAGEN_OK)
         return fail(CDNAGEN_BAD_OBJECT, "the code object has no kernel %s", p->symbol);
-    if (k->lds_bytes > (uint32_t)o.chip->lds_bytes)
-        return fail(CDNAGEN_BAD_OBJECT, "%s needs %u bytes of LDS, %s has %d", p->symbol, k->lds_bytes, o.chip->name,
-                    o.chip->lds_bytes);
+    if (k->lds_bytes != p->lds_bytes)
+        return fail(CDNAGEN_BAD_OBJECT, "%s takes %u bytes of LDS, the plan says %u", p->symbol, k->lds_bytes,
+                    p->lds_bytes);
     const uint32_t threads = p->block[0] * p->block[1] * p->block[2];
     if (k->max_workgroup < threads)
         return fail(CDNAGEN_BAD_OBJECT, "%s was compiled for %u work items a workgroup, the plan says %u", p->symbol,

@@ -429,7 +429,8 @@ static void objects_that_are_not_what_was_planned_are_refused(void **state) {
         {{.features = 0x600}, "do not have the features of target gfx950"}, /* xnack off */
         {{.features = 0xd00}, "do not have the features of target gfx950"}, /* sramecc on */
         {{.abi_version = 4}, "ABI version is 4"},
-        {{.lds_bytes = 163841}, "163841"},
+        {{.lds_bytes = 163841}, "takes 163841 bytes of LDS, the plan says 16384"},
+        {{.lds_bytes = 8192}, "takes 8192 bytes of LDS, the plan says 16384"},
         {{.small_workgroup = 1}, "1 work items"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
