@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* mem_alloc, mem_realloc, mem_free: malloc family; the only allocation calls of this project outside ir and sim's C++.
+/* mem_alloc, mem_realloc, mem_free: malloc family; the only allocation calls of this project's own.
  * mem_fail_at(k): the k-th allocation from now on (1 = next) returns NULL, 0 switches that off; tests only. */
 void *mem_alloc(size_t bytes); /* zeroed; NULL if memory ran out or a test said so */
 void *mem_realloc(void *old, size_t bytes);

@@ -17,7 +17,6 @@ struct ir {
     LLVMBuilderRef builder;
     LLVMValueRef function;
     LLVMMemoryBufferRef object;
-    int lds_count;                /* LDS buffers so far */
     int failed;                   /* sticky */
     char message[IR_MESSAGE_MAX]; /* of the first failure */
     int diagnostics;              /* errors that LLVM reported */

@@ -142,7 +142,8 @@ typedef struct buffer {
     val bytes; /* I32, unsigned */
 } buffer;
 buffer e_buffer(ir *e, ptr base, val extent); /* bytes, I32, unsigned */
-/* Offsets in bytes: `lane` is a lane's own (I32), `fixed` (0..4095) a constant. */
+/* Offsets in bytes: `lane` is a lane's own (I32), `fixed` >= 0 a constant. Up to 4095 costs nothing; LLVM adds what is
+ * beyond to `lane`, so that lane + fixed must not wrap. */
 val e_buffer_load(ir *e, buffer b, type t, val lane, int fixed);
 /* e_buffer_load_at: `uniform` is added for all lanes and clamped to the extent, so that the bounds check cannot wrap. */
 val e_buffer_load_at(ir *e, buffer b, type t, val lane, val uniform, int fixed);
