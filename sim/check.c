@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/check_state.h"
+#include "sim/lanes.h"
 
 /* A memory instruction with its places known, before it is performed. */
 static void access_check(void *observer, wave *w, const transfer *a) {
@@ -144,13 +145,29 @@ static void barrier_step(wave *w) {
     c->epoch++;
 }
 
-int check_step(wave *w, const inst *in) {
-    const inst_uses *u = check_uses(w, in);
+static void step(wave *w, const inst *in, const inst_uses *u) {
     check_waits_step(w, in, u);
     if (u->classes & IS_BARRIER && !check_stopped(w)) barrier_step(w);
     if (w->check->undefined && !check_stopped(w)) {
         check_slots_step(w, in, u);
         if (!check_stopped(w)) check_undefined_step(w, in, u);
     }
+}
+
+static void step_relative(wave *w, const inst *in) {
+    inst moved = *in;
+    inst_uses uses;
+    if (!relative_registers(w, &moved)) return;
+    check_uses_of(&moved, &uses);
+    uses.consumes = check_slots_of(&uses, 1);
+    step(w, &moved, &uses);
+}
+
+int check_step(wave *w, const inst *in) {
+    const int is_vector = in->row->format == F_VECTOR || in->row->format == F_COMPARE;
+    if (w->mode & MODE_GPR_IDX_EN && is_vector)
+        step_relative(w, in);
+    else
+        step(w, in, check_uses(w, in));
     return !check_stopped(w);
 }

@@ -190,7 +190,7 @@ static void match_implicit(wave *w, const inst *in, const slot_record *first, co
 
 void check_slots_step(wave *w, const inst *in, const inst_uses *u) {
     struct check_wave *c = w->check;
-    const slot_record now = {.inst = (uint32_t)(in - w->program->code),
+    const slot_record now = {.inst = (uint32_t)(w->current - w->program->code),
                              .slot = c->slot + (u->classes & IS_NOP ? (uint32_t)in->op[0].value + 1 : 1)};
     if (u->consumes) {
         for (int i = 0; i < u->reads; i++)

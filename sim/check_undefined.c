@@ -346,9 +346,31 @@ static void compare_step(wave *w, const inst *in, const inst_uses *u) {
                    "EXEC takes the comparison of an undefined value; right is to compare what something has written");
 }
 
-/* Lane rows only move words: they run as they are on the undefined bits, with the lane selection of the real state. */
+/* Conversions and sums among the lane rows: a lane's result as a whole. */
+static void lane_sum_step(wave *w, const inst_uses *u) {
+    struct check_wave *c = w->check;
+    int scalar = 0;
+    uint64_t lanes_undefined = 0;
+    for (int i = 0; i < u->reads; i++)
+        for (int r = u->read[i].first; r < u->read[i].first + u->read[i].count; r++)
+            if (u->read[i].scalar)
+                scalar |= c->undefined->sgpr[r] != 0;
+            else
+                lanes_undefined |= c->dirty[r];
+    if (scalar) lanes_undefined = UINT64_MAX;
+    FOR_LANES(wave_exec(w), l)
+    for (int r = u->write[0].first; r < u->write[0].first + u->write[0].count; r++)
+        c->undefined->vgpr[r][l] = lanes_undefined >> l & 1 ? UINT32_MAX : 0;
+    refresh_results(c, u);
+}
+
+/* Moves among the lane rows: they run as they are on the undefined bits, with the lane selection of the real state. */
 static void lane_step(wave *w, const inst *in, const inst_uses *u) {
     struct check_wave *c = w->check;
+    if (!(u->classes & IS_MOVE)) {
+        lane_sum_step(w, u);
+        return;
+    }
     inst moved = *in;
     for (int i = 0; i < in->op_count; i++)
         if (in->op[i].kind == K_CONST) moved.op[i].value = 0;

@@ -4,16 +4,21 @@
 #include "sim/check_uses.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/access.h"
 #include "sim/mfma_rows.h"
 
-static const char *const scalar_text[] = {
-#define S1(name, dt, at, ...) #__VA_ARGS__,
-#define S2(name, dt, at, bt, ...) #__VA_ARGS__,
-#define SC(name, at, bt, ...) "SCC = compared",
-#define SX(name, types, ...) #__VA_ARGS__,
+typedef enum scalar_shape { HAS_RESULT, COMPARES, OTHER } scalar_shape;
+static const struct {
+    scalar_shape shape;
+    const char *body;
+} scalar_rows[] = {
+#define S1(name, dt, at, ...) {HAS_RESULT, #__VA_ARGS__},
+#define S2(name, dt, at, bt, ...) {HAS_RESULT, #__VA_ARGS__},
+#define SC(name, at, bt, ...) {COMPARES, "SCC = "},
+#define SX(name, types, ...) {OTHER, #__VA_ARGS__},
 #include "sim/isa/scalar.def"
 #undef S1
 #undef S2
@@ -81,8 +86,20 @@ static void writes_exec(inst_uses *u) {
 
 static int starts(const char *s, const char *with) { return strncmp(s, with, strlen(with)) == 0; }
 
+/* Rows that are neither one result of sources nor a comparison: their statements say which operands they take. */
+static void other_scalar_uses(const inst *in, inst_uses *u, const char *body) {
+    for (int i = 0; i < in->op_count; i++) {
+        char read[40], written[40];
+        snprintf(read, sizeof read, "scalar_read(w, &in->op[%d]", i);
+        snprintf(written, sizeof written, "scalar_write(w, &in->op[%d]", i);
+        if (strstr(body, read)) reads(in, u, i, USE_SOURCE);
+        if (strstr(body, written)) writes(in, u, i);
+    }
+    if (u->classes & IS_GETREG) writes(in, u, 0);
+}
+
 static void scalar_uses(const inst *in, inst_uses *u) {
-    const char *name = in->row->name, *body = scalar_text[in->row->effect];
+    const char *name = in->row->name, *body = scalar_rows[in->row->effect].body;
     static const struct {
         const char *name;
         unsigned classes;
@@ -106,22 +123,19 @@ static void scalar_uses(const inst *in, inst_uses *u) {
     u->writes_scc = assigned != 0 || strstr(body, "set_exec") != NULL;
     u->reads_scc = scc > assigned;
     if (u->classes & IS_BRANCH_VCC) reads_special(u, SGPR_VCC, 2, USE_SOURCE);
-    if (strstr(body, "set_exec")) writes_exec(u);
-    if (starts(name, "s_cmp") || starts(name, "s_bitcmp")) {
+    switch (scalar_rows[in->row->effect].shape) {
+    case COMPARES:
         reads(in, u, 0, USE_SOURCE);
         reads(in, u, 1, USE_SOURCE);
-        return;
+        break;
+    case OTHER: other_scalar_uses(in, u, body); break;
+    case HAS_RESULT:
+        writes(in, u, 0);
+        if (strstr(body, "set_exec")) writes_exec(u);
+        if (starts(name, "s_cmov") || starts(name, "s_bitset") || starts(name, "s_addk") || starts(name, "s_mulk"))
+            reads(in, u, 0, USE_SOURCE);
+        for (int i = 1; i < in->op_count && !starts(name, "s_movrel"); i++) reads(in, u, i, USE_SOURCE);
     }
-    const int swaps = u->classes & IS_JUMP && in->op_count == 2;
-    if (u->classes & (IS_SETREG | IS_JUMP)) {
-        reads(in, u, in->op_count - 1, USE_SOURCE);
-        if (swaps) writes(in, u, 0);
-        return;
-    }
-    writes(in, u, 0);
-    if (starts(name, "s_cmov") || starts(name, "s_bitset") || starts(name, "s_addk") || starts(name, "s_mulk"))
-        reads(in, u, 0, USE_SOURCE);
-    for (int i = 1; i < in->op_count; i++) reads(in, u, i, USE_SOURCE);
 }
 
 /* ---- vector instructions ---- */
@@ -169,6 +183,8 @@ static void vector_uses(const inst *in, inst_uses *u) {
 static void lane_uses(const inst *in, inst_uses *u) {
     vector_classes(in, u);
     const int swaps = strstr(in->row->name, "swap") != NULL;
+    if (swaps || u->classes & (IS_READLANE | IS_WRITELANE) || strcmp(in->row->name, "v_pk_mov_b32") == 0)
+        u->classes |= IS_MOVE;
     const int selects = strcmp(in->row->name, "v_readlane_b32") == 0 || u->classes & IS_WRITELANE;
     writes(in, u, 0);
     if (swaps) {

@@ -52,6 +52,7 @@ enum inst_class {
     IS_BRANCH_SCC = 1 << 27,
     IS_BRANCH_VCC = 1 << 28,
     IS_JUMP = 1 << 29,
+    IS_MOVE = 1 << 30, /* lane rows that move words as they are */
     IS_MATRIX = IS_XDL | IS_SGEMM | IS_DGEMM
 };
 

@@ -22,8 +22,10 @@ typedef struct lanes_effects {
 const lanes_effects *lanes_for_host(void);
 
 /* dpp_source: source lane of a DPP control, -1 outside its pattern.
+ * relative_registers: move the VGPR operands that MODE and M0 say are relative; 0 after a fault.
  * place_result: a result within its register: SDWA's part, or the half that op_sel names. */
 int dpp_source(const inst *in, int lane);
+int relative_registers(struct wave *w, inst *in);
 uint32_t place_result(const inst *in, uint32_t old, uint32_t x);
 
 extern const lanes_effects lanes_baseline, lanes_avx2, lanes_avx512;

@@ -210,28 +210,33 @@ static uint64_t evaluate(wave *w, const inst *in, uint64_t exec, lanes *x) {
 
 enum { MODE_UNUSUAL = MODE_FP16_OVFL | MODE_GPR_IDX_EN };
 
+int relative_registers(wave *w, inst *in) {
+    const uint32_t m0 = w->sgpr[SGPR_M0], index = m0 & 0xff;
+    const int first = in->row->carry_out == 1 ? 2 : 1;
+    if (!(w->mode & MODE_GPR_IDX_EN)) return 1;
+    for (int i = 0; i < in->op_count; i++) {
+        operand *o = &in->op[i];
+        const int bit = i == 0 ? 3 : i - first;
+        if (o->kind != K_VGPR || bit < 0 || !(m0 >> (12 + bit) & 1)) continue;
+        if (o->index + index + o->count > w->group->launch->vgprs) {
+            wave_fault(w, -1, "relative VGPR v%u: %u are allocated", o->index + index, w->group->launch->vgprs);
+            return 0;
+        }
+        o->index = (uint16_t)(o->index + index);
+    }
+    return 1;
+}
+
 /* MODE bits that change what an instruction does beyond rounding: relative registers, and saturation of f16 results. */
 static void run_unusual(wave *w, const inst *in) {
     inst moved = *in;
-    const uint32_t m0 = w->sgpr[SGPR_M0], mode = w->mode, index = m0 & 0xff;
+    const uint32_t mode = w->mode;
     const value_type type = in->row->type[in->row->format == F_COMPARE ? 1 : 0];
     if (mode & MODE_FP16_OVFL && in->row->format == F_VECTOR && (type == T_f16 || type == T_hf16 || type == T_pf16)) {
         wave_fault(w, -1, "MODE.FP16_OVFL is simulated in conversions to 8 bits and less only");
         return;
     }
-    if (mode & MODE_GPR_IDX_EN) {
-        const int first = in->row->carry_out == 1 ? 2 : 1;
-        for (int i = 0; i < in->op_count; i++) {
-            operand *o = &moved.op[i];
-            const int bit = i == 0 ? 3 : i - first;
-            if (o->kind != K_VGPR || bit < 0 || !(m0 >> (12 + bit) & 1)) continue;
-            if (o->index + index + o->count > w->group->launch->vgprs) {
-                wave_fault(w, -1, "relative VGPR v%u: %u are allocated", o->index + index, w->group->launch->vgprs);
-                return;
-            }
-            o->index = (uint16_t)(o->index + index);
-        }
-    }
+    if (!relative_registers(w, &moved)) return;
     w->mode &= ~(uint32_t)MODE_UNUSUAL;
     w->saturate = (mode & MODE_FP16_OVFL) != 0;
     (in->row->format == F_COMPARE ? run_compare : run_vector)(w, &moved);
