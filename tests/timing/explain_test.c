@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The explain command: text, JSON whose sums agree, refusals. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "tests/cli/command.h"
+
+#define KERNEL "mqa_logits:mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma"
+#define SHAPE " seq=64 seq_kv=2048 heads=64 dim=128 window=causal clean=1"
+
+static outcome good(const char *words) {
+    outcome o = command_run("", words);
+    if (o.code) fail_msg("exit code %d: %s%s", o.code, o.out, o.err);
+    return o;
+}
+static void says(const char *where, const char *what) {
+    if (!strstr(where, what)) fail_msg("\"%s\" is not in:\n%s", what, where);
+}
+
+static void text_says_that_it_is_modelled(void **state) {
+    (void)state;
+    outcome o = good("explain " KERNEL SHAPE " --target gfx950");
+    says(o.out, "modelled     all figures below are a model's; nothing was measured");
+    says(o.out, "us modelled at 2000 MHz; band");
+    says(o.out, "waves per SIMD allowed, limited by lds; reached");
+    says(o.out, "mfma_busy");
+    says(o.out, "wait_any    vmcnt");
+    says(o.out, "bounds     matrix pipe 512, issue ");
+    command_free(&o);
+}
+
+static json_int_t integer(const json_t *o, const char *key) {
+    const json_t *x = json_object_get(o, key);
+    if (!json_is_integer(x)) fail_msg("no integer %s", key);
+    return json_integer_value(x);
+}
+static double number(const json_t *o, const char *key) {
+    const json_t *x = json_object_get(o, key);
+    if (!json_is_number(x)) fail_msg("no number %s", key);
+    return json_number_value(x);
+}
+
+static void json_adds_up(void **state) {
+    (void)state;
+    outcome o = good("explain --json " KERNEL SHAPE " --target gfx950");
+    json_t *all = json_loads(o.out, 0, NULL);
+    assert_non_null(all);
+    assert_true(json_is_true(json_object_get(all, "modelled")));
+    const json_t *waves = json_object_get(all, "waves"), *stall = json_object_get(waves, "stall");
+    assert_int_equal(integer(waves, "wave_cycles"),
+                     integer(waves, "active") + integer(waves, "wait_any") + integer(waves, "wait_inst"));
+    assert_int_equal(integer(waves, "wait_any"), integer(stall, "vmcnt") + integer(stall, "lgkmcnt") +
+                                                     integer(stall, "barrier") + integer(stall, "dependency"));
+    assert_int_equal(integer(waves, "wait_inst"), integer(stall, "arbitration") + integer(stall, "mfma_pipe") +
+                                                      integer(stall, "valu_gate") + integer(stall, "queue") +
+                                                      integer(stall, "fetch"));
+    json_int_t active = 0, conflict = 0;
+    size_t i;
+    json_t *x;
+    json_array_foreach(json_object_get(all, "instructions"), i, x) {
+        active += integer(x, "active");
+        conflict += integer(x, "lds_conflict");
+    }
+    assert_int_equal(active, integer(waves, "active"));
+    assert_int_equal(conflict, integer(all, "lds_conflict_cycles"));
+    const json_t *loop = json_array_get(json_object_get(all, "loops"), 0), *mix = json_object_get(loop, "mix");
+    assert_true(number(mix, "mfma") == 8);
+    assert_true(number(loop, "mfma_bound") == 8 * 64);
+    /* The lane swaps of the head sum take a second slot. */
+    const double least = 4 * (number(mix, "valu") + 3 * number(mix, "mfma")), issue = number(loop, "issue_bound");
+    assert_true(issue >= least && issue <= least + 4 * 4);
+    assert_true(number(loop, "clk") >= number(loop, "simd_clk"));
+    const json_t *time = json_object_get(all, "time");
+    assert_true(number(time, "us_fast") < number(time, "us") && number(time, "us") < number(time, "us_slow"));
+    json_decref(all);
+    command_free(&o);
+}
+
+/* 4 GiB of logits; the command makes data for fewer rows and says so. */
+static void large_shapes_are_looked_at_in_part(void **state) {
+    (void)state;
+    outcome o = good("explain --json " KERNEL "_ns2 seq=65536 seq_kv=16384 heads=64 dim=128 window=causal clean=1");
+    json_t *all = json_loads(o.out, 0, NULL);
+    assert_non_null(all);
+    const json_t *sample = json_object_get(all, "sample");
+    assert_true(json_is_true(json_object_get(sample, "reduced")));
+    assert_int_equal(integer(sample, "workgroups"), 65536 * 2);
+    assert_true(integer(sample, "launched") < 65536 * 2);
+    assert_true(integer(json_object_get(all, "occupancy"), "reached") == 3);
+    says(o.out, "workgroups were run, evenly spread");
+    json_decref(all);
+    command_free(&o);
+}
+
+static void parameters_replace_the_table(void **state) {
+    (void)state;
+    command_shell("printf 'scalar_load = 100000\\n' > slow");
+    outcome plain = good("explain --json " KERNEL SHAPE), slow = good("explain --json --parameters slow " KERNEL SHAPE);
+    json_t *a = json_loads(plain.out, 0, NULL), *b = json_loads(slow.out, 0, NULL);
+    assert_true(number(b, "cycles") > number(a, "cycles") + 90000);
+    json_decref(a);
+    json_decref(b);
+    command_free(&plain);
+    command_free(&slow);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    command_shell("printf 'vgpr_count = 3\\n' > wrong");
+    static const struct {
+        const char *words, *message;
+    } rows[] = {
+        {"explain --parameters wrong " KERNEL SHAPE, "the timing model has no parameter \"vgpr_count\""},
+        {"explain --parameters nowhere " KERNEL SHAPE, "timing parameters nowhere"},
+        {"explain " KERNEL " heads=64 dim=128", "needs seq in its shape"},
+        {"explain " KERNEL " seq=0 seq_kv=64 heads=64 dim=128", "launches nothing that could be explained"},
+        {"explain --device gpu " KERNEL SHAPE, "--device is not known here"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        outcome o = command_run("", rows[i].words);
+        assert_int_equal(o.code, 2);
+        says(o.err, rows[i].message);
+        command_free(&o);
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_says_that_it_is_modelled),
+        cmocka_unit_test(json_adds_up),
+        cmocka_unit_test(large_shapes_are_looked_at_in_part),
+        cmocka_unit_test(parameters_replace_the_table),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, command_setup, command_teardown);
+}
