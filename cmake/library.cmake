@@ -29,7 +29,8 @@ add_custom_command(
   COMMAND ${CMAKE_AR} rcs ${CDNAGEN_ARCHIVE} cdnagen.o
   DEPENDS ${CDNAGEN_MODULES} ${CDNAGEN_ARCHIVES} cdnagen_llvm_stubs COMMAND_EXPAND_LISTS VERBATIM)
 add_custom_target(cdnagen_archive ALL DEPENDS ${CDNAGEN_ARCHIVE})
-add_custom_target(cdnagen_all DEPENDS cdnagen_command cdnagen_shared cdnagen_archive) # what gets installed
+# What gets installed.
+add_custom_target(cdnagen_all DEPENDS cdnagen_command cdnagen_shared cdnagen_archive amdhip64_sim)
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -39,7 +40,7 @@ configure_package_config_file(cmake/cdnagenConfig.cmake.in cdnagenConfig.cmake
 write_basic_package_version_file(cdnagenConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH CDNAGEN_PC_INCLUDE /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
 configure_file(cmake/cdnagen.pc.in cdnagen.pc @ONLY)
-install(TARGETS cdnagen_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS cdnagen_shared amdhip64_sim LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS cdnagen_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${CDNAGEN_ARCHIVE} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/cdnagen.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

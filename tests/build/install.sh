@@ -44,3 +44,7 @@ echo "== Python, precompile, and the installed command"
 CDNAGEN_LIBRARY=$libdir/libcdnagen.so.0 python3 "$examples/launch.py"
 CDNAGEN=$prefix/bin/cdnagen "$examples/precompile.sh" "$work/objects"
 "$prefix/bin/cdnagen" version
+
+echo "== the simulator as the HIP library"
+CDNAGEN_HIP_LIBRARY=$libdir/libamdhip64-sim.so "$prefix/bin/cdnagen" doctor --device gpu |
+    grep 'device       gfx950 simulator'

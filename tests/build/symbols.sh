@@ -21,4 +21,8 @@ done
 readelf -d "$build/libcdnagen.so" | grep -q 'SONAME.*\[libcdnagen.so.0\]' || { echo "wrong SONAME"; bad=1; }
 ! readelf -d "$build/libcdnagen.so" | grep -E 'NEEDED.*(LLVM|amdhip|jansson)' ||
     { echo "needs what it must not need"; bad=1; }
+sim=$build/libamdhip64-sim.so
+! nm -D -g --defined-only "$sim" | awk 'NF == 3 { print $3 }' | grep -v '^hip[A-Z]' ||
+    { echo "$sim shows more than HIP's names"; bad=1; }
+! readelf -d "$sim" | grep -E 'NEEDED.*(LLVM|amdhip|jansson)' || { echo "$sim needs what it must not need"; bad=1; }
 exit $bad
