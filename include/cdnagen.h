@@ -109,7 +109,9 @@ typedef struct cdnagen_options {
                               memory only; "": no disk tier */
     int no_cache;          /* nonzero: neither memory nor disk tier */
     cdnagen_spill_policy spills;
-    void (*log)(void *user, cdnagen_log_level level, const char *text); /* NULL: warnings to stderr */
+    /* NULL: warnings to stderr. Called on the thread whose call has something to tell, on several threads at once if
+     * several call, and never after cdnagen_free_context; it must not call the library. `text` is one line. */
+    void (*log)(void *user, cdnagen_log_level level, const char *text);
     void *log_user;
 } cdnagen_options;
 
