@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -27,6 +28,7 @@ static const struct row {
     {"option of another command", "", "gen --check " GOOD_TAG, BAD_INPUT, {"--check", "known are"}},
     {"option without its value", "", "gen --target", BAD_INPUT, {"--target needs a value"}},
     {"flag with a value", "", "run --check=yes " GOOD_TAG, BAD_INPUT, {"--check takes no value", "yes"}},
+    {"an unknown level of checks", "", "run --sim-check some " GOOD_TAG, BAD_INPUT, {"check=some", "off, races, all"}},
     {"sim and another device", "", "run --sim --device gpu " GOOD_TAG, BAD_INPUT, {"--sim", "gpu"}},
     {"unknown device", "", "run --device tpu " GOOD_TAG " heads=64 dim=128", BAD_INPUT, {"tpu", "gpu", "sim"}},
     {"unknown simulator word",
@@ -148,14 +150,26 @@ static void test_row(void **state) {
 /* A cache that cannot be used is told at most once and fails nothing. */
 static const struct {
     const char *name, *prepare, *environment;
+    const char *warns[2]; /* what a user is told, what root is told; NULL: nothing */
 } bad_caches[] = {
-    {"cache directory is a file", "touch file", "CDNAGEN_CACHE_DIR=file"},
-    {"cache directory cannot be made", "true", "CDNAGEN_CACHE_DIR=/proc/nowhere"},
-    {"cache directory cannot be written", "mkdir locked && chmod 0500 locked", "CDNAGEN_CACHE_DIR=locked"},
-    {"cache directory of another user", "mkdir -m 0700 other && { chown 65534 other || true; }",
-     "CDNAGEN_CACHE_DIR=other"},
-    {"no HOME", "true", "-u CDNAGEN_CACHE_DIR -u HOME -u XDG_CACHE_HOME"},
-    {"cache is off", "true", "CDNAGEN_CACHE=off"},
+    {"cache directory is a file",
+     "touch file",
+     "CDNAGEN_CACHE_DIR=file",
+     {"file cannot be used: Not a directory", "file cannot be used: Not a directory"}},
+    {"cache directory cannot be made",
+     "true",
+     "CDNAGEN_CACHE_DIR=/proc/nowhere",
+     {"/proc/nowhere cannot be used", "/proc/nowhere cannot be used"}},
+    {"cache directory cannot be written", /* which root can */
+     "mkdir locked && chmod 0500 locked",
+     "CDNAGEN_CACHE_DIR=locked",
+     {"locked cannot be used: Permission denied", NULL}},
+    {"cache directory of another user", /* which only root can make */
+     "mkdir -m 0700 other && { chown 65534 other || true; }",
+     "CDNAGEN_CACHE_DIR=other",
+     {NULL, "other belongs to user 65534"}},
+    {"no HOME", "true", "-u CDNAGEN_CACHE_DIR -u HOME -u XDG_CACHE_HOME", {NULL, NULL}},
+    {"cache is off", "true", "CDNAGEN_CACHE=off", {NULL, NULL}},
 };
 
 static void test_bad_caches(void **state) {
@@ -165,7 +179,9 @@ static void test_bad_caches(void **state) {
         outcome o = command_run(bad_caches[i].environment, "gen -o good.co " GOOD_TAG " heads=64 dim=128");
         if (o.code) fail_msg("%s: exit code %d: %s", bad_caches[i].name, o.code, o.err);
         command_shell("test -s good.co && rm good.co");
-        const char *warning = strstr(o.err, "cdnagen:");
+        const char *warning = strstr(o.err, "cdnagen:"), *expected = bad_caches[i].warns[geteuid() == 0];
+        if (!expected != !warning || (expected && !strstr(warning, expected)))
+            fail_msg("%s: it said: %s", bad_caches[i].name, o.err);
         if (warning && strstr(warning + 1, "cdnagen:")) fail_msg("%s: told twice: %s", bad_caches[i].name, o.err);
         command_free(&o);
     }
