@@ -21,7 +21,7 @@ enum {
 int exit_code_of(cdnagen_status status);
 
 typedef struct cli {
-    const char *target, *device, *sim_mode, *dump, *output, *jobs, *out_dir, *parameters;
+    const char *target, *device, *sim_mode, *sim_check, *dump, *output, *jobs, *out_dir, *parameters;
     const char *kernel, *grid, *block, *args;
     int check, no_cache, stats, json, help;
     const char *words[64]; /* what is not an option */
@@ -50,9 +50,10 @@ enum {
 cdnagen_status options_parse(unsigned takes, int argc, char **argv, cli *out);
 void options_help(unsigned takes, FILE *to);
 
-/* sim_mode_words: what --sim was given, with blanks for commas; "" for NULL. */
+/* sim_mode_words: what --sim and --sim-check were given as words of the simulator's mode, "" for neither. --sim-check alone
+ * adds to CDNAGEN_SIM. */
 enum { SIM_MODE_BYTES = 128 };
-void sim_mode_words(const char *given, char mode[SIM_MODE_BYTES]);
+void sim_mode_words(const cli *options, char mode[SIM_MODE_BYTES]);
 
 /* context_open: a context for the options; `device` is what holds when neither option nor environment name one. */
 cdnagen_status context_open(const cli *options, const char *device, cdnagen **out);

@@ -56,16 +56,20 @@ static void on_log(void *user, cdnagen_log_level level, const char *line) {
     }
 }
 
-void sim_mode_words(const char *given, char mode[SIM_MODE_BYTES]) {
-    snprintf(mode, SIM_MODE_BYTES, "%s", given ? given : "");
+void sim_mode_words(const cli *options, char mode[SIM_MODE_BYTES]) {
+    const char *given = options->sim_mode;
+    if (!given && options->sim_check) given = getenv("CDNAGEN_SIM");
+    snprintf(mode, SIM_MODE_BYTES, "%s%s%s", given ? given : "", options->sim_check ? " check=" : "",
+             options->sim_check ? options->sim_check : "");
     for (char *p = mode; (p = strchr(p, ','));) *p = ' ';
 }
 
 cdnagen_status context_open(const cli *options, const char *device, cdnagen **out) {
     const char *named = getenv("CDNAGEN_DEVICE");
     char mode[SIM_MODE_BYTES];
-    sim_mode_words(options->sim_mode, mode);
-    if (options->sim_mode) {
+    sim_mode_words(options, mode);
+    const int simulated = options->sim_mode || options->sim_check;
+    if (simulated) {
         if (options->device && strcmp(options->device, "sim"))
             return fail(CDNAGEN_BAD_ARGUMENT, "--sim and --device %s contradict each other", options->device);
         device = "sim";
@@ -80,7 +84,7 @@ cdnagen_status context_open(const cli *options, const char *device, cdnagen **ou
     const cdnagen_options o = {.size = sizeof o,
                                .target = wanted,
                                .device = device,
-                               .sim_mode = options->sim_mode ? mode : NULL,
+                               .sim_mode = simulated ? mode : NULL,
                                .no_cache = options->no_cache,
                                .log = on_log};
     return cdnagen_create_context(&o, out);

@@ -28,7 +28,7 @@ static cdnagen_status job_of(const cli *options, char mode[SIM_MODE_BYTES], sim_
     if (options->word_count != 1 || !options->grid || !options->block || !options->args)
         return fail(CDNAGEN_BAD_ARGUMENT,
                     "sim needs one code object, --grid X[,Y,Z], --block X[,Y,Z] and --args FILE.json");
-    sim_mode_words(options->sim_mode, mode);
+    sim_mode_words(options, mode);
     *job = (sim_job){.object = options->words[0],
                      .args = options->args,
                      .kernel = options->kernel,

@@ -104,7 +104,8 @@ typedef struct cdnagen_options {
     const char *device;    /* "gpu" (default; "gpu:1" a second one), "sim", "auto" (gpu if there is one, else sim),
                               "none" (compile only); NULL: CDNAGEN_DEVICE, else "gpu" */
     const char *sim_mode;  /* simulator words: "late" (results appear only after their wait), "poison" (unwritten
-                              LDS and registers), "threads=N"; NULL: CDNAGEN_SIM, else none */
+                              LDS and registers), "check=races" or "check=all" (what hardware does not report
+                              stops the launch), "threads=N"; NULL: CDNAGEN_SIM, else none */
     const char *cache_dir; /* NULL: CDNAGEN_CACHE_DIR, else $XDG_CACHE_HOME/cdnagen, else $HOME/.cache/cdnagen, else
                               memory only; "": no disk tier */
     int no_cache;          /* nonzero: neither memory nor disk tier */
