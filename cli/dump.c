@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* --dump ir,isa,obj=DIR: what a kernel is made of, as files named by its symbol. */
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "study/files.h"
@@ -20,23 +18,34 @@ static cdnagen_status write_kind(dump_kind kind, const char *dir, cdnagen_kernel
     return write_file(dir, info->symbol, kinds[kind].suffix, listing, strlen(listing));
 }
 
-cdnagen_status dump_write(const char *dump, cdnagen_kernel *kernel, const cdnagen_kernel_info *info, int quiet) {
-    const char *equals = strchr(dump, '=');
-    if (!equals || !equals[1])
-        return fail(CDNAGEN_BAD_ARGUMENT, "--dump %s names no directory: write --dump ir,isa,obj=DIR", dump);
-    const char *dir = equals + 1;
-    if (mkdir(dir, 0777) && errno != EEXIST)
-        return fail(CDNAGEN_IO, "cannot create directory %s: %s", dir, strerror(errno));
-    for (const char *word = dump; word < equals;) {
-        const size_t length = strcspn(word, ",=");
+/* parse_kinds: the words before '=', as bits by dump_kind. */
+static cdnagen_status parse_kinds(const char *dump, unsigned *kinds_given) {
+    *kinds_given = 0;
+    for (const char *word = dump, *end;; word = end + 1) {
+        end = word + strcspn(word, ",=");
+        const size_t length = (size_t)(end - word);
         int kind = 0;
         while (kind < DUMP_KINDS && (strlen(kinds[kind].name) != length || strncmp(kinds[kind].name, word, length)))
             kind++;
         if (kind == DUMP_KINDS)
             return fail(CDNAGEN_BAD_ARGUMENT, "--dump: \"%.*s\" is not one of ir, isa, obj", (int)length, word);
-        TRY(write_kind((dump_kind)kind, dir, kernel, info));
+        *kinds_given |= 1u << kind;
+        if (*end != ',') return CDNAGEN_OK;
+    }
+}
+
+cdnagen_status dump_write(const char *dump, cdnagen_kernel *kernel, const cdnagen_kernel_info *info, int quiet) {
+    const char *equals = strchr(dump, '=');
+    if (!equals || !equals[1])
+        return fail(CDNAGEN_BAD_ARGUMENT, "--dump %s names no directory: write --dump ir,isa,obj=DIR", dump);
+    const char *dir = equals + 1;
+    unsigned given;
+    TRY(parse_kinds(dump, &given));
+    TRY(make_folder(dir));
+    for (dump_kind kind = 0; kind < DUMP_KINDS; kind++) {
+        if (!(given >> kind & 1)) continue;
+        TRY(write_kind(kind, dir, kernel, info));
         if (!quiet) printf("dump         %s/%s%s\n", dir, info->symbol, kinds[kind].suffix);
-        word += length + 1;
     }
     return CDNAGEN_OK;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The table of commands, and what they have in common at the start and at the end. */
+#include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -50,13 +53,29 @@ static const struct command *find_command(const char *name) {
     return NULL;
 }
 
-int main(int argc, char **argv) {
-    /* LLVM allocates and frees arrays of several MB in many passes; by default each one is a mmap and a munmap, which
-     * is a third of the time of a compile. The library leaves its host's malloc alone. */
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    mallopt(M_TRIM_THRESHOLD, 512 << 20);
-    mallopt(M_TOP_PAD, 64 << 20);
+/* A closed standard stream's number would go to the next file opened, a cache entry or an output, and what is printed
+ * would end up in it. A directory in its place refuses to be read or written. */
+static void occupy_standard_streams(void) {
+    int fd;
+    do fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0) close(fd);
+}
 
+/* all_printed: the exit code, unless what was printed did not arrive. */
+static int all_printed(int code) {
+    const int lost = ferror(stdout);
+    errno = 0;
+    if (!fclose(stdout) && !lost) return code;
+    fprintf(stderr, "cdnagen: the output cannot be written: %s\n", errno ? strerror(errno) : "a write failed");
+    return code ? code : EXIT_FAILED;
+}
+
+static int refuse_words(const struct command *c, const cli *options) {
+    return fail_exit(fail(CDNAGEN_BAD_ARGUMENT, "%s takes no words, but \"%s\" was given", c->name, options->words[0]));
+}
+
+static int command_main(int argc, char **argv) {
     if (argc < 2) return usage(stderr), EXIT_BAD_INPUT;
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) return usage(stdout), EXIT_OK;
     if (!strcmp(argv[1], "--version")) argv[1] += 2;
@@ -69,5 +88,16 @@ int main(int argc, char **argv) {
     const cdnagen_status status = options_parse(c->takes, argc - 2, argv + 2, &options);
     if (status) return fail_exit(status);
     if (options.help) return command_help(c), EXIT_OK;
+    if (options.word_count && !*c->arguments) return refuse_words(c, &options);
     return c->main(&options);
+}
+
+int main(int argc, char **argv) {
+    /* LLVM allocates and frees arrays of several MB in many passes; by default each one is a mmap and a munmap, which
+     * is a third of the time of a compile. The library leaves its host's malloc alone. */
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 512 << 20);
+    mallopt(M_TOP_PAD, 64 << 20);
+    occupy_standard_streams();
+    return all_printed(command_main(argc, argv));
 }

@@ -2,11 +2,9 @@
 /* Job lines in, code objects and report.json out. */
 #include "study/precompile.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/memory.h"
 #include "study/check.h"
@@ -55,12 +53,23 @@ static cdnagen_status run_job(cdnagen *ctx, char *job, const char *dir, cdnagen_
     return write_file(dir, info->symbol, ".co", info->object, info->object_bytes);
 }
 
-/* describe: one entry of report.json. Strings that jansson refuses (not UTF-8) appear as null. */
+/* words_json: text as JSON; bytes that are not UTF-8 turn into '?'. */
+static json_t *words_json(const char *words) {
+    json_t *j = json_string(words);
+    char *copy = j ? NULL : mem_strdup(words);
+    for (char *c = copy; c && *c; c++)
+        if ((unsigned char)*c >= 0x80) *c = '?';
+    if (copy) j = json_string(copy);
+    mem_free(copy);
+    return j;
+}
+
+/* describe: one entry of report.json. */
 static json_t *describe(const precompile_event *e, const cdnagen_kernel_info *info) {
-    json_t *j = json_pack("{s:i, s:s?, s:s}", "line", e->line, "job", e->job, "status", cdnagen_status_name(e->status));
-    if (!j) j = json_pack("{s:i, s:n, s:s}", "line", e->line, "job", "status", cdnagen_status_name(e->status));
+    json_t *j = json_pack("{s:i, s:o, s:s}", "line", e->line, "job", words_json(e->job), "status",
+                          cdnagen_status_name(e->status));
     if (e->status) {
-        json_object_set_new(j, "error", json_string(e->error));
+        json_object_set_new(j, "error", words_json(e->error));
         return j;
     }
     json_object_set_new(j, "file", json_sprintf("%s.co", e->symbol));
@@ -92,8 +101,9 @@ cdnagen_status precompile_run(cdnagen *ctx, const char *jobs_path, const char *d
     *totals = (precompile_totals){0, 0};
     text jobs = {0};
     cdnagen_status status = read_text_file(jobs_path, &jobs);
-    if (!status && mkdir(dir, 0777) && errno != EEXIST)
-        status = fail(CDNAGEN_IO, "cannot create directory %s: %s", dir, strerror(errno));
+    if (!status && jobs.data && strlen(jobs.data) != jobs.length)
+        status = fail(CDNAGEN_IO, "%s is not text: byte %zu is 0", jobs_path, strlen(jobs.data) + 1);
+    if (!status) status = make_folder(dir);
     json_t *entries = json_array();
     const int total = count_jobs(jobs.data);
     char *rest = jobs.data;
