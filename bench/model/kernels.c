@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void die(const char *what, const char *detail) {
     fprintf(stderr, "bench_model: %s %s\n", what, detail);
@@ -54,14 +55,20 @@ static void check(const hip_table *hip, hip_error error, const char *what) {
     if (error) die(what, *hip->last_fault() ? hip->last_fault() : hip->get_error_string(error));
 }
 
-sim_timing kernel_time(const kernel *k) {
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* run: one launch; `t` NULL: without the model. Returns the host's seconds. */
+static double run(const kernel *k, sim_timing *t) {
     const hip_table *hip;
     const chip *c = chip_find(k->chip, strlen(k->chip));
     hip_module module;
     hip_function function;
     void *buffer[2], *params[] = {&buffer[0], &buffer[1]};
     char path[64], command[128];
-    sim_timing t;
     const sim_timing_options options = {.only = 1};
     build(k, path);
     if (sim_open(c, "threads=1", &hip)) die("simulator:", cdnagen_error());
@@ -69,18 +76,33 @@ sim_timing kernel_time(const kernel *k) {
     check(hip, hip->module_get_function(&function, module, "k"), "kernel");
     for (int i = 0; i < 2; i++)
         check(hip, hip->malloc(&buffer[i], k->buffer_bytes ? k->buffer_bytes : 65536), "memory");
-    if (sim_timing_next(c, &options, &t)) die("model:", cdnagen_error());
+    if (t && sim_timing_next(c, &options, t)) die("model:", cdnagen_error());
+    const double started = seconds();
     check(hip,
           hip->module_launch_kernel(function, k->groups ? k->groups : 1, 1, 1, k->threads ? k->threads : 64, 1, 1, 0,
                                     NULL, params, NULL),
           "launch");
     check(hip, hip->device_synchronize(), "run");
+    const double took = seconds() - started;
     for (int i = 0; i < 2; i++) check(hip, hip->free(buffer[i]), "free");
     check(hip, hip->module_unload(module), "unload");
     *strrchr(path, '/') = 0;
     snprintf(command, sizeof command, "rm -r %s", path);
     if (system(command)) die("failed:", command);
+    return took;
+}
+
+sim_timing kernel_time(const kernel *k) {
+    sim_timing t;
+    run(k, &t);
     return t;
+}
+
+double kernel_cost(const kernel *k, int modelled) {
+    sim_timing t = {0};
+    const double took = run(k, modelled ? &t : NULL);
+    sim_timing_free(&t);
+    return took;
 }
 
 char *repeat(const char *once, int n) {

@@ -18,6 +18,9 @@ typedef struct kernel {
 /* kernel_time: modelled time of a launch; exits with a message if anything fails.   owner: sim_timing_free */
 sim_timing kernel_time(const kernel *k);
 
+/* kernel_cost: the host's seconds for a launch, with or without the model. */
+double kernel_cost(const kernel *k, int modelled);
+
 /* repeat: a text n times.   owner: free */
 char *repeat(const char *once, int n);
 
