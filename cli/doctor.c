@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cdnagen doctor: what this machine has, and what is wrong with it. */
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cache/cache.h"
@@ -16,14 +18,24 @@ static void show_hip(void) {
         printf("HIP          %s\n", hip->provider);
 }
 
+/* trouble: why a cache directory that exists will not be used; "" if it will. */
+static const char *trouble(const char *dir) {
+    struct stat st;
+    if (stat(dir, &st)) return "";
+    if (!S_ISDIR(st.st_mode)) return ": NOT A DIRECTORY";
+    if (st.st_uid != geteuid() && st.st_uid != 0) return ": BELONGS TO ANOTHER USER";
+    return access(dir, W_OK | X_OK) ? ": NOT WRITABLE" : "";
+}
+
 static void show_cache(void) {
-    const char *why = "";
+    const char *why = "", *const variable = getenv("CDNAGEN_CACHE");
     char *dir = cache_default_dir(&why);
-    if (!dir)
+    if (variable && !strcmp(variable, "off"))
+        printf("cache        none: CDNAGEN_CACHE=off\n");
+    else if (!dir)
         printf("cache        memory only: %s\n", why);
     else
-        printf("cache        %s (from %s)%s\n", dir, why,
-               access(dir, F_OK) == 0 && access(dir, W_OK | X_OK) ? ": NOT WRITABLE" : "");
+        printf("cache        %s (from %s)%s\n", dir, why, trouble(dir));
     mem_free(dir);
 }
 

@@ -217,13 +217,34 @@ static void test_words_that_inform(void **state) {
     }
 }
 
+static void test_doctor_on_the_cache(void **state) {
+    (void)state;
+    static const struct {
+        const char *environment, *says;
+    } rows[] = {{"", "(from CDNAGEN_CACHE_DIR)\n"},
+                {"CDNAGEN_CACHE=off", "cache        none: CDNAGEN_CACHE=off"},
+                {"CDNAGEN_CACHE_DIR=file", "file (from CDNAGEN_CACHE_DIR): NOT A DIRECTORY"},
+                {"-u CDNAGEN_CACHE_DIR -u HOME -u XDG_CACHE_HOME", "memory only: HOME is not set"}};
+    command_shell("touch file");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        outcome o = command_run(rows[i].environment, "doctor");
+        says(o.out, rows[i].says);
+        command_free(&o);
+    }
+}
+
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, command_setup, command_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_run_and_check),  TEST(test_auto_says_which_device),
-        TEST(test_json),           TEST(test_dump_on_a_hit),
-        TEST(test_stats),          TEST(test_jobs_with_a_bad_line),
-        TEST(test_cache_commands), TEST(test_words_that_inform),
+        TEST(test_run_and_check),
+        TEST(test_auto_says_which_device),
+        TEST(test_json),
+        TEST(test_dump_on_a_hit),
+        TEST(test_stats),
+        TEST(test_jobs_with_a_bad_line),
+        TEST(test_cache_commands),
+        TEST(test_words_that_inform),
+        TEST(test_doctor_on_the_cache),
     };
     return cmocka_run_group_tests_name("command", tests, NULL, NULL);
 }
