@@ -7,7 +7,11 @@
 #include "sim/timing/parameters.h"
 #include "sim/wave.h"
 
-enum { SLOT_CLK = 4, SIMDS = 4, LINE_BYTES = 128, SEGMENT_BYTES = 64 };
+/* Not an enum: these meet doubles, and clang warns of arithmetic between an enumerator and a double. */
+#define SLOT_CLK 4
+#define SIMDS 4
+#define LINE_BYTES 128
+#define SEGMENT_BYTES 64
 
 /* ---- classify.c: what the rules need to know of an instruction ---- */
 
