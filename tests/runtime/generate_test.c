@@ -87,6 +87,46 @@ static void resources_and_texts_of_the_standard_variant(void **state) {
     cdnagen_free_context(ctx);
 }
 
+static int spill_warnings;
+static void count_spill_warnings(void *user, cdnagen_log_level level, const char *line) {
+    (void)user;
+    spill_warnings += level == CDNAGEN_LOG_WARNING && strstr(line, "spills") != NULL;
+}
+
+static void waves_that_are_asked_and_cannot_be_had(void **state) {
+    (void)state;
+    static const struct row {
+        const char *tag;
+        uint32_t asked;
+        int spills;
+        const char *limit;
+    } rows[] = {
+        /* The request costs nothing where LDS allows fewer waves whatever registers do. */
+        {"mqa_logits:mfma32x32x64_bkv64_lds4_pd1_swp_rs_hfma_wpe3", 3, 0, "lds"},
+        {"mqa_logits:mfma32x32x64_bkv64_lds2_swp_rs_hfma_wpe8", 8, 0, "vgpr"},
+        /* Without LDS registers are what is given up. */
+        {"mqa_logits:mfma32x32x64_bkv64_hfma_wpe8", 8, 1, "waves"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const cdnagen_options options = {
+            .size = sizeof options, .target = "gfx950", .device = "none", .no_cache = 1, .log = count_spill_warnings};
+        cdnagen *ctx = NULL;
+        assert_int_equal(cdnagen_create_context(&options, &ctx), CDNAGEN_OK);
+        spill_warnings = 0;
+        cdnagen_kernel *kernel = gen(ctx, rows[i].tag, "heads=128 dim=128");
+        const cdnagen_kernel_info k = info_of(kernel);
+        print_message("%s: %u waves of %u asked, %s; %u spills, %u bytes of scratch\n", rows[i].tag, k.waves_per_simd,
+                      k.waves_per_eu_asked, k.occupancy_limit, k.vgpr_spills, k.scratch_bytes);
+        assert_int_equal(k.waves_per_eu_asked, rows[i].asked);
+        assert_true(rows[i].spills ? k.waves_per_simd == rows[i].asked : k.waves_per_simd < rows[i].asked);
+        assert_string_equal(k.occupancy_limit, rows[i].limit);
+        assert_int_equal(k.vgpr_spills > 0 && k.scratch_bytes > 0, rows[i].spills);
+        assert_int_equal(spill_warnings, rows[i].spills);
+        cdnagen_free_kernel(kernel);
+        cdnagen_free_context(ctx);
+    }
+}
+
 static void features_of_the_target_reach_the_object(void **state) {
     (void)state;
     static const char *const targets[] = {"gfx950", "gfx950:xnack-", "gfx950:xnack+", "gfx950:sramecc+:xnack-",
@@ -217,6 +257,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(first_kernel_of_a_process, clean),
         cmocka_unit_test_setup(resources_and_texts_of_the_standard_variant, clean),
+        cmocka_unit_test_setup(waves_that_are_asked_and_cannot_be_had, clean),
         cmocka_unit_test_setup(features_of_the_target_reach_the_object, clean),
         cmocka_unit_test_setup(the_same_bytes_each_time, clean),
         cmocka_unit_test_setup(a_disk_hit_gives_the_same_bytes_and_both_texts, clean),
