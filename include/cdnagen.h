@@ -122,7 +122,8 @@ typedef struct cdnagen_options {
  * errors: BAD_ARGUMENT, BAD_TARGET, NO_MEMORY */
 CDNAGEN_API cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **out);
 
-/* cdnagen_free_context: free a context after its kernels and device memory. NULL is fine. */
+/* cdnagen_free_context: give a context up; its kernels stay good until they are freed. Free its device memory before.
+ * NULL is fine. */
 CDNAGEN_API void cdnagen_free_context(cdnagen *ctx);
 
 /* cdnagen_device_name: what launches run on, "AMD Instinct MI350X (gfx950)" or "simulator (gfx950)"; opens it.

@@ -13,7 +13,7 @@ static cdnagen *default_context;
 cdnagen_status sized_copy(const char *what, void *to, size_t to_bytes, size_t least, const void *from) {
     size_t size;
     memcpy(&size, from, sizeof size);
-    if (size < least || size % sizeof(size_t))
+    if (size < least || size > SIZED_MAX || size % sizeof(size_t))
         return fail(CDNAGEN_BAD_ARGUMENT, "%s.size is %zu: set it to sizeof(%s), %zu here", what, size, what, to_bytes);
     for (size_t i = to_bytes; i < size; i++)
         if (((const unsigned char *)from)[i])
@@ -97,6 +97,7 @@ cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **
     if (options) TRY(sized_copy("cdnagen_options", &known, sizeof known, offsetof(cdnagen_options, device), options));
     cdnagen *ctx = mem_alloc(sizeof *ctx);
     if (!ctx) return fail_no_memory();
+    atomic_init(&ctx->owners, 1);
     pthread_mutex_init(&ctx->lock, NULL);
     recall_init(&ctx->recall);
     const cdnagen_status s = settle_options(ctx, &known);
@@ -107,13 +108,19 @@ cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **
     return s;
 }
 
-void cdnagen_free_context(cdnagen *ctx) {
-    if (!ctx) return;
-    recall_clear(&ctx->recall);
+void context_release(cdnagen *ctx) {
+    if (atomic_fetch_sub_explicit(&ctx->owners, 1, memory_order_acq_rel) != 1) return;
+    recall_free(&ctx->recall);
     cache_close(ctx->cache);
     mem_free(ctx->sim_mode);
     pthread_mutex_destroy(&ctx->lock);
     mem_free(ctx);
+}
+
+void cdnagen_free_context(cdnagen *ctx) {
+    if (!ctx) return;
+    recall_clear(&ctx->recall);
+    context_release(ctx);
 }
 
 cdnagen_status context_of(cdnagen **ctx) {

@@ -12,6 +12,7 @@
 #include "runtime/recall.h"
 
 struct cdnagen {
+    atomic_int owners; /* its creator, and each kernel handle */
     /* settled at creation: option, else environment, else default */
     device_choice device_choice;
     int device_index;
@@ -33,12 +34,18 @@ struct cdnagen {
 /* context_of: replace NULL by the process's default context, made at the first use.   errors: as cdnagen_create_context */
 cdnagen_status context_of(cdnagen **ctx);
 
+/* context_release: drop one owner; the last one's release frees the context. */
+void context_release(cdnagen *ctx);
+
 /* context_ready: open the device if there is to be one, and settle the target.   errors: as device_prepare */
 cdnagen_status context_ready(cdnagen *ctx);
 
 /* context_log: one line to the context's log; without one, warnings go to stderr. */
 void context_log(const cdnagen *ctx, cdnagen_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* SIZED_MAX: bytes of a public struct of any version; a larger size was never set. */
+enum { SIZED_MAX = 4096 };
 
 /* sized_copy: a public struct from a caller built against another version. Its first member is its size: fields that
  * it lacks are zero in `to`, fields that this version lacks must be zero in `from`.

@@ -108,7 +108,9 @@ static cdnagen_status enter(cdnagen **ctx, const device **d, int *previous) {
     TRY(context_of(ctx));
     TRY(context_ready(*ctx));
     *d = &(*ctx)->device;
-    if (!(*d)->hip) return fail(CDNAGEN_NO_DEVICE, "this context compiles only: its device is \"none\"");
+    if (!(*d)->hip)
+        return fail(CDNAGEN_NO_DEVICE,
+                    "this context compiles only: its device is \"none\"; use \"gpu\", \"auto\" or \"sim\"");
     return device_enter(*d, previous);
 }
 
@@ -129,6 +131,7 @@ cdnagen_status cdnagen_alloc(cdnagen *ctx, size_t size, void **ptr) {
     void *fresh = NULL;
     const cdnagen_status s = hip_check(d->hip, d->hip->malloc(&fresh, size), "hipMalloc");
     device_leave(d, previous);
+    if (s == CDNAGEN_HIP) return fail(s, "%s; %zu bytes were asked for", cdnagen_error(), size);
     if (!s) *ptr = fresh;
     return s;
 }
@@ -140,6 +143,7 @@ cdnagen_status cdnagen_free_memory(cdnagen *ctx, void *ptr) {
     TRY(enter(&ctx, &d, &previous));
     const cdnagen_status s = hip_check(d->hip, d->hip->free(ptr), "hipFree");
     device_leave(d, previous);
+    if (s == CDNAGEN_HIP) return fail(s, "%s; %p is to be what cdnagen_alloc gave, once", cdnagen_error(), ptr);
     return s;
 }
 
@@ -152,6 +156,10 @@ static cdnagen_status copy(cdnagen *ctx, void *to, const void *from, size_t size
     TRY(enter(&ctx, &d, &previous));
     const cdnagen_status s = hip_check(d->hip, d->hip->memcpy(to, from, size, kind), "hipMemcpy");
     device_leave(d, previous);
+    if (s == CDNAGEN_HIP)
+        return fail(s, "%s; %zu bytes were to go from %s memory at %p to %s memory at %p", cdnagen_error(), size,
+                    kind == HIP_MEMCPY_HOST_TO_DEVICE ? "host" : "device", from,
+                    kind == HIP_MEMCPY_HOST_TO_DEVICE ? "device" : "host", to);
     return s;
 }
 

@@ -70,6 +70,7 @@ cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdna
         if (!ctx->cache_off) recall_add(&ctx->recall, tag, shape, k->prepared);
     }
     pthread_mutex_init(&k->lock, NULL);
+    atomic_fetch_add_explicit(&ctx->owners, 1, memory_order_relaxed);
     k->ctx = ctx;
     k->total_ms = ms_since(&start);
     *out = k;
@@ -113,6 +114,7 @@ void cdnagen_free_kernel(cdnagen_kernel *k) {
     text_free(&k->texts[CDNAGEN_TEXT_IR]);
     text_free(&k->texts[CDNAGEN_TEXT_ISA]);
     pthread_mutex_destroy(&k->lock);
+    context_release(k->ctx);
     mem_free(k);
 }
 
@@ -121,7 +123,7 @@ void cdnagen_free_kernel(cdnagen_kernel *k) {
 cdnagen_status cdnagen_get_kernel_info(const cdnagen_kernel *kernel, cdnagen_kernel_info *info) {
     if (!kernel || !info) return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL", kernel ? "info" : "kernel");
     const size_t size = info->size;
-    if (size < offsetof(cdnagen_kernel_info, tag) || size % sizeof(size_t))
+    if (size < offsetof(cdnagen_kernel_info, tag) || size > SIZED_MAX || size % sizeof(size_t))
         return fail(CDNAGEN_BAD_ARGUMENT, "info.size is %zu: set it to sizeof(cdnagen_kernel_info), %zu here", size,
                     sizeof *info);
     const prepared *p = kernel->prepared;

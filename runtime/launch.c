@@ -33,7 +33,9 @@ static cdnagen_status launch_kernel(cdnagen_kernel *kernel, const char *operator
     launch l = {0};
     TRY(p->plan.family->bind(&p->plan, &facts, args, &l));
     if (l.skip) return CDNAGEN_OK;
-    if (!d->hip) return fail(CDNAGEN_NO_DEVICE, "the kernel's context compiles only: its device is \"none\"");
+    if (!d->hip)
+        return fail(CDNAGEN_NO_DEVICE,
+                    "the kernel's context compiles only: its device is \"none\"; use \"gpu\", \"auto\" or \"sim\"");
     return start(d, p, &l, stream);
 }
 

@@ -41,8 +41,9 @@ static void empty(recall_slot *slot) {
 void recall_clear(recall *r) {
     for (int set = 0; set < RECALL_SETS; set++)
         for (int way = 0; way < RECALL_WAYS; way++) empty(&r->slots[set][way]);
-    pthread_mutex_destroy(&r->lock);
 }
+
+void recall_free(recall *r) { pthread_mutex_destroy(&r->lock); }
 
 prepared *recall_find(recall *r, const char *tag, const char *shape) {
     const uint64_t hash = hash_both(tag, shape);

@@ -24,7 +24,8 @@ typedef struct recall {
 } recall;
 
 void recall_init(recall *r);
-void recall_clear(recall *r);
+void recall_clear(recall *r); /* forget all of them */
+void recall_free(recall *r);  /* of a cleared one */
 
 /* recall_find: the kernel that these texts named before, retained for the caller; NULL if there is none. */
 struct prepared *recall_find(recall *r, const char *tag, const char *shape);

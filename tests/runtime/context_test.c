@@ -123,7 +123,8 @@ static void sizes_of_options(void **state) {
     assert_int_equal(ctx->device_choice, DEVICE_NONE);
     cdnagen_free_context(ctx);
 
-    static const size_t refused[] = {0, 1, 8, 17, sizeof(cdnagen_options) - 1, sizeof(cdnagen_options) + 1};
+    static const size_t refused[] = {
+        0, 1, 8, 17, sizeof(cdnagen_options) - 1, sizeof(cdnagen_options) + 1, (size_t)1 << 40, SIZE_MAX - 7};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         cdnagen_options options = {.target = "gfx950", .device = "none"};
         options.size = refused[i];

@@ -111,6 +111,25 @@ static void a_kernel_says_what_it_is(void **state) {
     cdnagen_free_context(ctx);
 }
 
+static void a_kernel_outlives_its_context(void **state) {
+    (void)state;
+    const long live = mem_live();
+    cdnagen *ctx = context("", 0, CDNAGEN_SPILLS_ALLOW);
+    cdnagen_kernel *kernels[2];
+    for (int i = 0; i < 2; i++) assert_int_equal(gen_kernel(ctx, tag, shape_words, &kernels[i]), CDNAGEN_OK);
+    const long in_use = mem_live();
+    cdnagen_free_context(ctx);
+    assert_int_equal(mem_live(), in_use - 1); /* what it remembered of the texts, no more */
+    cdnagen_free_kernel(kernels[0]);
+    cdnagen_kernel_info info = {.size = sizeof info};
+    const char *words;
+    assert_int_equal(cdnagen_get_kernel_info(kernels[1], &info), CDNAGEN_OK);
+    assert_string_equal(info.op, "mqa_logits");
+    assert_int_equal(cdnagen_get_kernel_text(kernels[1], CDNAGEN_TEXT_IR, &words), CDNAGEN_OK);
+    cdnagen_free_kernel(kernels[1]);
+    assert_int_equal(mem_live(), live);
+}
+
 static void sizes_of_info_and_null_arguments(void **state) {
     (void)state;
     cdnagen *ctx = context("", 0, CDNAGEN_SPILLS_ALLOW);
@@ -133,8 +152,11 @@ static void sizes_of_info_and_null_arguments(void **state) {
     unsigned char untouched[sizeof(char *)];
     memset(untouched, 0xee, sizeof untouched);
     assert_memory_equal(&smaller.shape, untouched, sizeof untouched);
-    smaller.size = 0;
-    assert_int_equal(cdnagen_get_kernel_info(kernel, &smaller), CDNAGEN_BAD_ARGUMENT);
+    static const size_t refused[] = {0, 17, (size_t)1 << 40, SIZE_MAX - 7};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        smaller.size = refused[i];
+        assert_int_equal(cdnagen_get_kernel_info(kernel, &smaller), CDNAGEN_BAD_ARGUMENT);
+    }
     assert_int_equal(cdnagen_get_kernel_info(NULL, &smaller), CDNAGEN_BAD_ARGUMENT);
     assert_int_equal(cdnagen_get_kernel_info(kernel, NULL), CDNAGEN_BAD_ARGUMENT);
 
@@ -572,6 +594,7 @@ static void a_memory_hit_takes_microseconds(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_kernel_says_what_it_is, clean),
+        cmocka_unit_test_setup(a_kernel_outlives_its_context, clean),
         cmocka_unit_test_setup(sizes_of_info_and_null_arguments, clean),
         cmocka_unit_test_setup(errors_of_tag_and_shape_come_through, clean),
         cmocka_unit_test_setup(a_typed_shape_is_the_same_kernel, clean),
