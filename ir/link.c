@@ -12,6 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* The memory file, the ends of the pipe, and what lld opens of both. */
+#define LINK_FILES "five"
+
 /* lld cannot be run again after it crashed inside; set under lld's lock. */
 static int lld_unusable;
 
@@ -73,9 +76,13 @@ static cdnagen_status run_lld(int object, int output) {
 static cdnagen_status link_into(int object, int pipe_out, int pipe_in, bytes *out) {
     drain d = {.from = pipe_out};
     pthread_t reader;
-    if (pthread_create(&reader, NULL, drain_pipe, &d)) {
+    const int error = pthread_create(&reader, NULL, drain_pipe, &d);
+    if (error) {
         close(pipe_in);
-        return fail_no_memory();
+        return fail(
+            CDNAGEN_COMPILE,
+            "link: a thread to read what lld writes cannot be started: %s; the limit on processes must leave one",
+            strerror(error));
     }
     cdnagen_status status = run_lld(object, pipe_in);
     close(pipe_in);
@@ -91,15 +98,19 @@ static cdnagen_status link_into(int object, int pipe_out, int pipe_in, bytes *ou
 
 cdnagen_status ir_link(ir *e, bytes *object) {
     if (!e->object || e->lost) return fail(CDNAGEN_COMPILE, "link: there is no object to link");
+    if (access("/proc/self/fd", F_OK))
+        return fail(CDNAGEN_COMPILE, "link: lld reads and writes through /proc/self/fd: mount /proc (%s)",
+                    strerror(errno));
     const int file = memfd_create("cdnagen", MFD_CLOEXEC);
-    if (file < 0) return fail(CDNAGEN_COMPILE, "link: memfd_create: %s", strerror(errno));
+    if (file < 0)
+        return fail(CDNAGEN_COMPILE, "link: memfd_create: %s; linking opens " LINK_FILES " files", strerror(errno));
     cdnagen_status status;
     int ends[2];
     process_lock_lld();
     if (!write_all(file, LLVMGetBufferStart(e->object), LLVMGetBufferSize(e->object))) {
         status = fail(CDNAGEN_COMPILE, "link: the object cannot be written to memory: %s", strerror(errno));
     } else if (pipe2(ends, O_CLOEXEC)) {
-        status = fail(CDNAGEN_COMPILE, "link: pipe: %s", strerror(errno));
+        status = fail(CDNAGEN_COMPILE, "link: pipe: %s; linking opens " LINK_FILES " files", strerror(errno));
     } else {
         status = link_into(file, ends[0], ends[1], object);
         close(ends[0]);

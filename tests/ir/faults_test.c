@@ -4,6 +4,10 @@
 
 #include "ir/context.h"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 /* A fatal error abandons what LLVM held; the leak checker is told so. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libLLVM\nleak:libstdc++\n"; }
@@ -42,6 +46,31 @@ static void lds_beyond_the_chip_is_a_status(void **state) {
     const lds big = e_lds(e, "big", 163840 + 4096, 128);
     store_out(e, e_lds_load(e, big, F32, e_muli(e, e_workitem(e), 4), 163840));
     assert_refused(e, "local memory");
+    assert_next_kernel_compiles();
+}
+
+/* What a machine refuses is named: open files, processes. Root is above the limit on processes. */
+static void a_limit_of_the_machine_is_named(void **state) {
+    (void)state;
+    static const struct {
+        int limit;
+        const char *says;
+    } rows[] = {{RLIMIT_NOFILE, "linking opens five files"}, {RLIMIT_NPROC, "limit on processes"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const pid_t child = fork();
+        if (!child) {
+            if (rows[i].limit == RLIMIT_NPROC && !geteuid() && setresuid(65534, 65534, 65534)) _exit(2);
+            ir *const e = open_kernel("gfx950");
+            store_out(e, e_f32(e, 1));
+            setrlimit(rows[i].limit, &(struct rlimit){0, 0});
+            bytes object = {0};
+            if (finish(e, &object) != CDNAGEN_COMPILE) _exit(3);
+            _exit(strstr(cdnagen_error(), rows[i].says) ? 0 : 4);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
     assert_next_kernel_compiles();
 }
 
@@ -117,6 +146,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fatal_error_of_llvm_is_a_status),
         cmocka_unit_test(lds_beyond_the_chip_is_a_status),
+        cmocka_unit_test(a_limit_of_the_machine_is_named),
         cmocka_unit_test(an_unfinished_block_is_refused_by_the_verifier),
         cmocka_unit_test(an_undefined_function_is_refused_by_lld),
         cmocka_unit_test(linking_needs_an_object),
