@@ -30,7 +30,7 @@ static uint32_t beyond(const small_float *f, int is_nan) {
     switch (f->special) {
     case SPECIAL_ALL_ONES: return all;
     case SPECIAL_MINUS_0: return 1u << (f->bits - 1);
-    case SPECIAL_IEEE: return is_nan ? infinity | 1u << (f->mantissa - 1) : infinity;
+    case SPECIAL_IEEE: return !is_nan ? infinity : f->bits == 8 ? all : infinity | 1u << (f->mantissa - 1);
     default: return all;
     }
 }

@@ -142,7 +142,7 @@ static int flat_places(wave *w, const inst *in, const memory_row *row, transfer 
 
 /* ---- LDS DMA: memory to LDS, the LDS side linear in the lane ---- */
 
-static uint32_t dma_pitch(const memory_row *row) { return row->bytes == 4 ? 4 : 16; }
+static uint32_t dma_pitch(const memory_row *row) { return row->bytes <= 4 ? 4 : 16; }
 
 static int dma_target(wave *w, const inst *in, const memory_row *row, transfer *a) {
     const chip *c = w->program->chip;
@@ -154,7 +154,7 @@ static int dma_target(wave *w, const inst *in, const memory_row *row, transfer *
     }
     FOR_LANES(a->exec, l) {
         const uint64_t to = a->lds_base + l * dma_pitch(row);
-        if (to % 4 == 0 && to + row->bytes <= w->group->lds_bytes) continue;
+        if (to % 4 == 0 && to + 4 * row->registers <= w->group->lds_bytes) continue;
         wave_fault(w, (int)l, "LDS DMA to LDS address %llu (%u bytes): %s", (unsigned long long)to, row->bytes,
                    to % 4 ? "not a multiple of 4" : "beyond the workgroup's LDS");
         return 0;
@@ -168,7 +168,8 @@ static void perform_dma(wave *w, transfer *a) {
         unsigned char *to = w->group->lds + a->lds_base + l * dma_pitch(row);
         for (uint32_t r = 0; r < row->registers; r++) {
             uint32_t x = 0;
-            if (a->in_range[l] >> r & 1) memcpy(&x, a->place[l] + 4 * r, 4);
+            if (a->in_range[l] >> r & 1) memcpy(&x, a->place[l] + 4 * r, row->bytes < 4 ? row->bytes : 4);
+            if (row->load) x = row->load(x, 0);
             memcpy(to + 4 * r, &x, 4);
         }
     }
