@@ -9,7 +9,7 @@
 
 static const char *const option_sets[] = {"-O3", "-O1", "-O0"};
 enum { OPTION_SETS = 3 };
-static const char *const modes[] = {"threads=2", "late poison threads=2"};
+static const char *const modes[] = {"threads=2", "late poison threads=2", "check=all threads=2"};
 
 #define HEAD                                                                                                           \
     "#define LID ((uint)__builtin_amdgcn_workitem_id_x())\n"                                                           \
