@@ -127,7 +127,7 @@ static cdnagen_status file_size(const char *path, uint64_t *out) {
 
 /* The file's size decides, and a count must agree with it. */
 static cdnagen_status count_from_file(const reader *r, sim_arg *out, int counted) {
-    uint64_t size;
+    uint64_t size = 0;
     TRY(file_size(out->file, &size));
     if (size % out->element->bytes || !size)
         return bad(r, "%s has %" PRIu64 " bytes, which is no number of %s elements", out->file, size,
@@ -275,7 +275,7 @@ static cdnagen_status read_all(const char *path, json_t *root, const codeobj_ker
 
 cdnagen_status sim_args_read(const char *path, const codeobj_kernel *kernel, sim_args *out) {
     *out = (sim_args){0};
-    uint64_t size;
+    uint64_t size = 0;
     TRY(file_size(path, &size));
     json_error_t error;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
