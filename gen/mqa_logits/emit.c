@@ -97,8 +97,7 @@ static void fill_range(mqa *m, const mqa_row *r, val from, val to, int threads, 
     }
 }
 
-/* Everything of an existing row outside its window. start may lie beyond seq_kv: unclamped, the fill would run on
- * into the next row. */
+/* Everything of an existing row outside its window, all of it where there is none: [seq_kv, 0). */
 static void fill(mqa *m) {
     ir *const e = m->e;
     const int threads = m->v->slots ? LANES : (int)m->v->waves * LANES;
@@ -106,9 +105,9 @@ static void fill(mqa *m) {
     const val zero = e_i32(e, 0);
     for (int j = 0; j < m->row_count; j++) {
         const mqa_row *const r = &m->rows[j];
-        const val start = e_min(e, r->start, m->seq_kv), end = e_max(e, r->end, start);
-        fill_range(m, r, zero, e_select(e, r->exists, start, zero), threads, thread);
-        fill_range(m, r, end, e_select(e, r->exists, m->seq_kv, end), threads, thread);
+        const val end = e_max(e, r->end, r->start);
+        fill_range(m, r, zero, e_select(e, r->exists, r->start, zero), threads, thread);
+        fill_range(m, r, end, m->seq_kv, threads, thread);
     }
 }
 
