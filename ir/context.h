@@ -37,8 +37,9 @@ LLVMBasicBlockRef new_block(ir *e, const char *name);
 
 /* process.c: what exists once a process or once a thread. */
 cdnagen_status process_start(void); /* LLVM's targets and the fatal error handler, once */
-/* process_guard: run a step; a fatal error of LLVM in it becomes CDNAGEN_COMPILE and e->lost. */
-cdnagen_status process_guard(ir *e, const char *what, cdnagen_status (*step)(ir *e));
+/* process_guard: step(of); a fatal error of LLVM or lld in it becomes CDNAGEN_COMPILE and *lost, and what the step held
+ * of LLVM is abandoned. A step that is lost already is refused. */
+cdnagen_status process_guard(const char *what, cdnagen_status (*step)(void *of), void *of, int *lost);
 /* process_machine: this thread's target machine for t.   owner: the thread */
 cdnagen_status process_machine(const target *t, LLVMTargetMachineRef *out);
 void process_lock_lld(void);

@@ -67,16 +67,29 @@ static void print(LLVMDisasmContextRef disassembler, const codeobj *o, unsigned 
     }
 }
 
+typedef struct listing {
+    const codeobj *object;
+    unsigned char *is_target; /* a byte for each 4 of the text section */
+    text *out;
+} listing;
+
+static cdnagen_status disassemble(void *of) {
+    const listing *const l = of;
+    const LLVMDisasmContextRef disassembler =
+        LLVMCreateDisasmCPU("amdgcn-amd-amdhsa", l->object->chip->name, NULL, 0, NULL, NULL);
+    if (!disassembler) return fail(CDNAGEN_COMPILE, "LLVM has no disassembler for %s", l->object->chip->name);
+    print(disassembler, l->object, l->is_target, l->out);
+    LLVMDisasmDispose(disassembler);
+    return l->out->failed ? fail_no_memory() : CDNAGEN_OK;
+}
+
 cdnagen_status ir_disassemble(const void *object, size_t size, text *out) {
     codeobj o;
     TRY(codeobj_open(object, size, &o));
     TRY(process_start());
-    const LLVMDisasmContextRef disassembler =
-        LLVMCreateDisasmCPU("amdgcn-amd-amdhsa", o.chip->name, NULL, 0, NULL, NULL);
-    if (!disassembler) return fail(CDNAGEN_COMPILE, "LLVM has no disassembler for %s", o.chip->name);
-    unsigned char *const is_target = mem_alloc(o.text_bytes / 4 + 1);
-    if (is_target) print(disassembler, &o, is_target, out);
-    mem_free(is_target);
-    LLVMDisasmDispose(disassembler);
-    return !is_target || out->failed ? fail_no_memory() : CDNAGEN_OK;
+    listing l = {.object = &o, .is_target = mem_alloc(o.text_bytes / 4 + 1), .out = out};
+    if (!l.is_target) return fail_no_memory();
+    const cdnagen_status status = process_guard("disassembly", disassemble, &l, &(int){0});
+    mem_free(l.is_target);
+    return status;
 }

@@ -210,20 +210,23 @@ tile t_mma(ir *e, const tile *a, const tile *b, int col);
 /* t_sum_row: row of a sums tile that a lane holds in element r of fragment i, less the lane's own 4 * (lane / edge). */
 int t_sum_row(const atom *a, int i, int r);
 
-/* ---- from IR to code object ---- */
+/* ---- from IR to code object ----
+ * A fatal error of LLVM or lld in any step is COMPILE; the process lives on. */
 
 cdnagen_status ir_create(const target *t, const char *name, ir **out);
+/* ir_emit: emitter(e, of).   errors: COMPILE (a fatal error of LLVM; the emitter's own come out of ir_verify) */
+cdnagen_status ir_emit(ir *e, void (*emitter)(ir *e, const void *of), const void *of);
 cdnagen_status ir_verify(ir *e); /* the sticky error, then LLVM's verifier */
 cdnagen_status ir_optimise(ir *e);
 cdnagen_status ir_codegen(ir *e); /* relocatable object, kept inside */
 cdnagen_status ir_link(ir *e, bytes *object);
-void ir_print(const ir *e, text *out);
+cdnagen_status ir_print(ir *e, text *out);
 void ir_free(ir *e);
 const char *ir_pass_pipeline(void);
 const char *ir_llvm_version(void);
 
 /* ir_disassemble: AMD assembly of a code object's text section, a line an instruction: address, text; branch targets
- * are labels.   errors: BAD_OBJECT, NO_MEMORY */
+ * are labels.   errors: BAD_OBJECT, NO_MEMORY, COMPILE (a fatal error of LLVM) */
 cdnagen_status ir_disassemble(const void *object, size_t size, text *out);
 
 /* e_fail: record an error of the emitter itself (the first one is kept). */

@@ -15,8 +15,8 @@
 /* The memory file, the ends of the pipe, and what lld opens of both. */
 #define LINK_FILES "five"
 
-/* lld cannot be run again after it crashed inside; set under lld's lock. */
-static int lld_unusable;
+/* lld cannot be run again after it failed inside or died of a fatal error; both are written under its lock. */
+static int lld_unusable, lld_died;
 
 typedef struct drain {
     int from;
@@ -55,19 +55,19 @@ static int write_all(int to, const char *data, size_t size) {
     return 1;
 }
 
-/* Under lld's lock. */
-static cdnagen_status run_lld(int object, int output) {
+typedef struct lld_files {
+    int object, output;
+} lld_files;
+
+static cdnagen_status run_lld(void *of) {
+    const lld_files *const files = of;
     char in[40], out[40], said[IR_MESSAGE_MAX] = "";
-    snprintf(in, sizeof in, "/proc/self/fd/%d", object);
-    snprintf(out, sizeof out, "/proc/self/fd/%d", output);
+    snprintf(in, sizeof in, "/proc/self/fd/%d", files->object);
+    snprintf(out, sizeof out, "/proc/self/fd/%d", files->output);
     const char *const argv[] = {"ld.lld", "-shared", "--no-undefined", "--threads=1", in, "-o", out};
-    int code = 1, again = 0;
-    if (!lld_unusable) {
-        code = lld_link((int)(sizeof argv / sizeof *argv), argv, said, sizeof said, &again);
-        lld_unusable = !again;
-    } else {
-        snprintf(said, sizeof said, "lld failed inside earlier in this process");
-    }
+    int again = 0;
+    const int code = lld_link((int)(sizeof argv / sizeof *argv), argv, said, sizeof said, &again);
+    lld_unusable = !again;
     return code ? fail(CDNAGEN_COMPILE, "lld: %s", said) : CDNAGEN_OK;
 }
 
@@ -84,8 +84,13 @@ static cdnagen_status link_into(int object, int pipe_out, int pipe_in, bytes *ou
             "link: a thread to read what lld writes cannot be started: %s; the limit on processes must leave one",
             strerror(error));
     }
-    cdnagen_status status = run_lld(object, pipe_in);
+    cdnagen_status status =
+        lld_unusable || lld_died
+            ? fail(CDNAGEN_COMPILE,
+                   "lld: it failed inside earlier in this process, which can link no more: start another")
+            : process_guard("lld", run_lld, &(lld_files){object, pipe_in}, &lld_died);
     close(pipe_in);
+    if (lld_died) pthread_cancel(reader); /* what lld had open of the pipe stays open */
     pthread_join(reader, NULL);
     if (status == CDNAGEN_OK && d.failed) status = fail_no_memory();
     if (status == CDNAGEN_OK && !d.got.size) status = fail(CDNAGEN_COMPILE, "lld wrote nothing");

@@ -39,28 +39,44 @@ static void set_code_object_version(ir *e) {
                       LLVMValueAsMetadata(e_i32(e, CODE_OBJECT_VERSION).v));
 }
 
-cdnagen_status ir_create(const target *t, const char *name, ir **out) {
+typedef struct creation {
+    ir *ir;
+    const char *name;
+} creation;
+
+static cdnagen_status create(void *of) {
+    const creation *const c = of;
+    ir *const e = c->ir;
     LLVMTargetMachineRef machine = NULL;
-    TRY(process_machine(t, &machine));
-    ir *const e = mem_alloc(sizeof *e);
-    if (!e) return fail_no_memory();
-    e->target = *t;
+    TRY(process_machine(&e->target, &machine));
     e->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(e->context, on_diagnostic, e);
-    e->module = LLVMModuleCreateWithNameInContext(name, e->context);
+    e->module = LLVMModuleCreateWithNameInContext(c->name, e->context);
     e->builder = LLVMCreateBuilderInContext(e->context);
     LLVMSetTarget(e->module, "amdgcn-amd-amdhsa");
     const LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
     LLVMSetModuleDataLayout(e->module, layout);
     LLVMDisposeTargetData(layout);
     set_code_object_version(e);
+    return CDNAGEN_OK;
+}
+
+cdnagen_status ir_create(const target *t, const char *name, ir **out) {
+    ir *const e = mem_alloc(sizeof *e);
+    if (!e) return fail_no_memory();
+    e->target = *t;
+    const cdnagen_status status = process_guard("start", create, &(creation){e, name}, &e->lost);
+    if (status != CDNAGEN_OK) {
+        ir_free(e);
+        return status;
+    }
     *out = e;
     return CDNAGEN_OK;
 }
 
 void ir_free(ir *e) {
     if (!e) return;
-    if (!e->lost) {
+    if (!e->lost && e->context) {
         if (e->object) LLVMDisposeMemoryBuffer(e->object);
         LLVMDisposeBuilder(e->builder);
         LLVMDisposeModule(e->module);
@@ -122,7 +138,24 @@ val e_arg(ir *e, int i) {
 
 void e_kernel_end(ir *e) { LLVMBuildRetVoid(e->builder); }
 
-static cdnagen_status verify(ir *e) {
+typedef struct emission {
+    ir *ir;
+    void (*emit)(ir *e, const void *of);
+    const void *of;
+} emission;
+
+static cdnagen_status emit(void *of) {
+    const emission *const m = of;
+    m->emit(m->ir, m->of);
+    return CDNAGEN_OK;
+}
+
+cdnagen_status ir_emit(ir *e, void (*emitter)(ir *e, const void *of), const void *of) {
+    return process_guard("emission", emit, &(emission){e, emitter, of}, &e->lost);
+}
+
+static cdnagen_status verify(void *of) {
+    ir *const e = of;
     if (e->failed) return fail(CDNAGEN_COMPILE, "emission: %s", e->message);
     char *said = NULL;
     const LLVMBool broken = LLVMVerifyModule(e->module, LLVMReturnStatusAction, &said);
@@ -132,7 +165,8 @@ static cdnagen_status verify(ir *e) {
     return status;
 }
 
-static cdnagen_status optimise(ir *e) {
+static cdnagen_status optimise(void *of) {
+    ir *const e = of;
     LLVMTargetMachineRef machine = NULL;
     TRY(process_machine(&e->target, &machine));
     const LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
@@ -145,7 +179,8 @@ static cdnagen_status optimise(ir *e) {
     return status;
 }
 
-static cdnagen_status codegen(ir *e) {
+static cdnagen_status codegen(void *of) {
+    ir *const e = of;
     LLVMTargetMachineRef machine = NULL;
     TRY(process_machine(&e->target, &machine));
     char *said = NULL;
@@ -159,13 +194,23 @@ static cdnagen_status codegen(ir *e) {
     return CDNAGEN_OK;
 }
 
-cdnagen_status ir_verify(ir *e) { return process_guard(e, "verify", verify); }
-cdnagen_status ir_optimise(ir *e) { return process_guard(e, "optimise", optimise); }
-cdnagen_status ir_codegen(ir *e) { return process_guard(e, "code generation", codegen); }
+cdnagen_status ir_verify(ir *e) { return process_guard("verify", verify, e, &e->lost); }
+cdnagen_status ir_optimise(ir *e) { return process_guard("optimise", optimise, e, &e->lost); }
+cdnagen_status ir_codegen(ir *e) { return process_guard("code generation", codegen, e, &e->lost); }
 
-void ir_print(const ir *e, text *out) {
-    if (e->lost) return;
-    char *said = LLVMPrintModuleToString(e->module);
-    text_add_bytes(out, said, strlen(said));
+typedef struct printing {
+    LLVMModuleRef module;
+    text *out;
+} printing;
+
+static cdnagen_status print(void *of) {
+    const printing *const p = of;
+    char *said = LLVMPrintModuleToString(p->module);
+    text_add_bytes(p->out, said, strlen(said));
     LLVMDisposeMessage(said);
+    return p->out->failed ? fail_no_memory() : CDNAGEN_OK;
+}
+
+cdnagen_status ir_print(ir *e, text *out) {
+    return process_guard("print", print, &(printing){e->module, out}, &e->lost);
 }

@@ -29,7 +29,7 @@ static int start_failed;
 static pthread_mutex_t lld_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* LLVM aborts the process when this returns; it does so only for a fatal error outside of a guarded step. The C++
- * frames between are abandoned, and with them the context (process_guard marks it lost). */
+ * frames between are abandoned, and with them what they held (process_guard marks it lost). */
 static void fatal(const char *reason) {
     guard *const g = running;
     if (!g) return;
@@ -63,19 +63,19 @@ cdnagen_status process_start(void) {
                : CDNAGEN_OK;
 }
 
-cdnagen_status process_guard(ir *e, const char *what, cdnagen_status (*step)(ir *e)) {
-    if (e->lost) return fail(CDNAGEN_COMPILE, "%s: an earlier step ended in a fatal error of LLVM", what);
+cdnagen_status process_guard(const char *what, cdnagen_status (*step)(void *of), void *of, int *lost) {
+    if (*lost) return fail(CDNAGEN_COMPILE, "%s: an earlier step ended in a fatal error of LLVM", what);
     guard g;
     guard *const outer = running;
     if (setjmp(g.back)) {
         running = outer;
-        e->lost = 1;
+        *lost = 1;
         machine *const m = pthread_getspecific(machine_key);
-        if (m) m->machine = NULL; /* its state is unknown: abandoned with the context */
+        if (m) m->machine = NULL; /* its state is unknown: abandoned with the rest */
         return fail(CDNAGEN_COMPILE, "%s: fatal error of LLVM: %s", what, g.reason);
     }
     running = &g;
-    const cdnagen_status status = step(e);
+    const cdnagen_status status = step(of);
     running = outer;
     return status;
 }

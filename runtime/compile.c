@@ -24,18 +24,22 @@ struct compile {
     ir *ir;
 };
 
+static void emit(ir *e, const void *of) {
+    const plan *const p = of;
+    for (size_t i = 0; i < sizeof emitters / sizeof *emitters; i++)
+        if (!strcmp(emitters[i].family, p->family->name)) emitters[i].emit(e, p);
+}
+
 cdnagen_status compile_emit(const plan *p, compile **out) {
     compile *const c = mem_alloc(sizeof *c);
     if (!c) return fail_no_memory();
-    const cdnagen_status status = ir_create(&p->target, p->symbol, &c->ir);
-    if (status != CDNAGEN_OK) {
-        mem_free(c);
-        return status;
-    }
-    for (size_t i = 0; i < sizeof emitters / sizeof *emitters; i++)
-        if (!strcmp(emitters[i].family, p->family->name)) emitters[i].emit(c->ir, p);
-    *out = c;
-    return CDNAGEN_OK;
+    cdnagen_status status = ir_create(&p->target, p->symbol, &c->ir);
+    if (status == CDNAGEN_OK) status = ir_emit(c->ir, emit, p);
+    if (status == CDNAGEN_OK)
+        *out = c;
+    else
+        compile_free(c);
+    return status;
 }
 
 cdnagen_status compile_verify(compile *c) { return ir_verify(c->ir); }
@@ -43,10 +47,7 @@ cdnagen_status compile_optimise(compile *c) { return ir_optimise(c->ir); }
 cdnagen_status compile_codegen(compile *c) { return ir_codegen(c->ir); }
 cdnagen_status compile_link(compile *c, bytes *object) { return ir_link(c->ir, object); }
 
-cdnagen_status compile_ir_text(const compile *c, text *out) {
-    ir_print(c->ir, out);
-    return out->failed ? fail_no_memory() : CDNAGEN_OK;
-}
+cdnagen_status compile_ir_text(const compile *c, text *out) { return ir_print(c->ir, out); }
 
 void compile_free(compile *c) {
     if (!c) return;

@@ -4,6 +4,9 @@
 
 #include "ir/context.h"
 
+#include <fcntl.h>
+#include <llvm-c/Disassembler.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +21,117 @@ static void assert_next_kernel_compiles(void) {
     text listing = assembly(e);
     assert_non_null(strstr(listing.data, "buffer_store_dword"));
     text_free(&listing);
+}
+
+/* LLVM's report_fatal_error has no C name. With `faulty`, what the linker wraps (CMakeLists.txt) calls it. */
+void report_fatal_error(const char *reason, _Bool crash_report) __asm__("_ZN4llvm18report_fatal_errorEPKcb");
+static int faulty;
+
+int __real_lld_link(int argc, const char *const *argv, char *said, size_t said_bytes, int *again);
+int __wrap_lld_link(int argc, const char *const *argv, char *said, size_t said_bytes, int *again);
+int __wrap_lld_link(int argc, const char *const *argv, char *said, size_t said_bytes, int *again) {
+    if (faulty && open(argv[argc - 1], O_WRONLY) >= 0) report_fatal_error("injected", 0); /* its output stays open */
+    return __real_lld_link(argc, argv, said, said_bytes, again);
+}
+
+size_t __real_LLVMDisasmInstruction(LLVMDisasmContextRef context, uint8_t *code, uint64_t size, uint64_t address,
+                                    char *line, size_t line_bytes);
+size_t __wrap_LLVMDisasmInstruction(LLVMDisasmContextRef context, uint8_t *code, uint64_t size, uint64_t address,
+                                    char *line, size_t line_bytes);
+size_t __wrap_LLVMDisasmInstruction(LLVMDisasmContextRef context, uint8_t *code, uint64_t size, uint64_t address,
+                                    char *line, size_t line_bytes) {
+    if (faulty) report_fatal_error("injected", 0);
+    return __real_LLVMDisasmInstruction(context, code, size, address, line, line_bytes);
+}
+
+char *__real_LLVMPrintModuleToString(LLVMModuleRef module);
+char *__wrap_LLVMPrintModuleToString(LLVMModuleRef module);
+char *__wrap_LLVMPrintModuleToString(LLVMModuleRef module) {
+    if (faulty) report_fatal_error("injected", 0);
+    return __real_LLVMPrintModuleToString(module);
+}
+
+static void assert_fatal(cdnagen_status status, const char *step) {
+    char says[64];
+    snprintf(says, sizeof says, "%s: fatal error of LLVM: injected", step);
+    assert_int_equal(status, CDNAGEN_COMPILE);
+    assert_string_equal(cdnagen_error(), says);
+}
+
+static void emit_faulty(ir *e, const void *of) {
+    e_add(e, e_i32(e, 1), e_i32(e, 2));
+    report_fatal_error(of, 0);
+}
+
+static void a_fatal_error_in_emission_and_printing_is_a_status(void **state) {
+    (void)state;
+    text words = {0};
+    bytes object = {0};
+    ir *e = open_kernel("gfx950");
+    assert_fatal(ir_emit(e, emit_faulty, "injected"), "emission");
+    assert_int_equal(ir_emit(e, emit_faulty, "injected"), CDNAGEN_COMPILE); /* and so is every later step */
+    assert_int_equal(ir_verify(e), CDNAGEN_COMPILE);
+    assert_int_equal(ir_link(e, &object), CDNAGEN_COMPILE);
+    assert_int_equal(ir_print(e, &words), CDNAGEN_COMPILE);
+    ir_free(e);
+    e = open_kernel("gfx950");
+    faulty = 1;
+    assert_fatal(ir_print(e, &words), "print");
+    faulty = 0;
+    ir_free(e);
+    text_free(&words);
+    assert_next_kernel_compiles();
+}
+
+static void a_fatal_error_in_the_disassembler_is_a_status(void **state) {
+    (void)state;
+    ir *const e = open_kernel("gfx950");
+    store_out(e, e_f32(e, 1));
+    bytes object = {0};
+    assert_int_equal(finish(e, &object), CDNAGEN_OK);
+    ir_free(e);
+    const long before = mem_live();
+    text listing = {0};
+    faulty = 1;
+    assert_fatal(ir_disassemble(object.data, object.size, &listing), "disassembly");
+    faulty = 0;
+    text_free(&listing);
+    assert_int_equal(mem_live(), before);
+    assert_int_equal(ir_disassemble(object.data, object.size, &listing), CDNAGEN_OK);
+    text_free(&listing);
+    bytes_free(&object);
+    assert_next_kernel_compiles();
+}
+
+/* In a child, which cannot link afterwards. */
+static void a_fatal_error_in_lld_is_a_status_and_the_end_of_linking(void **state) {
+    (void)state;
+    const pid_t child = fork();
+    if (!child) {
+        alarm(60);
+        ir *const e = open_kernel("gfx950");
+        store_out(e, e_f32(e, 1));
+        bytes object = {0};
+        const long before = mem_live();
+        faulty = 1;
+        if (finish(e, &object) != CDNAGEN_COMPILE) _exit(2);
+        faulty = 0;
+        if (strcmp(cdnagen_error(), "lld: fatal error of LLVM: injected") != 0 || object.data) _exit(3);
+        if (mem_live() != before) _exit(4);
+        if (ir_link(e, &object) != CDNAGEN_COMPILE || !strstr(cdnagen_error(), "can link no more")) _exit(5);
+        ir_free(e);
+        ir *const next = open_kernel("gfx950"); /* what needs no lld goes on */
+        store_out(next, e_f32(next, 1));
+        if (finish(next, &object) != CDNAGEN_COMPILE || !strstr(cdnagen_error(), "can link no more")) _exit(6);
+        if (fork() == 0) _exit(0); /* lld's lock is free */
+        int status;
+        wait(&status);
+        _exit(status);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_next_kernel_compiles();
 }
 
 /* An intrinsic of gfx950 past the table's check: instruction selection of gfx942 ends in a fatal error. */
@@ -145,6 +259,9 @@ static void exhausted_memory_is_a_status(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fatal_error_of_llvm_is_a_status),
+        cmocka_unit_test(a_fatal_error_in_emission_and_printing_is_a_status),
+        cmocka_unit_test(a_fatal_error_in_the_disassembler_is_a_status),
+        cmocka_unit_test(a_fatal_error_in_lld_is_a_status_and_the_end_of_linking),
         cmocka_unit_test(lds_beyond_the_chip_is_a_status),
         cmocka_unit_test(a_limit_of_the_machine_is_named),
         cmocka_unit_test(an_unfinished_block_is_refused_by_the_verifier),
