@@ -98,12 +98,25 @@ typedef struct sim_timing {
     arena memory; /* holds the arrays and texts above */
 } sim_timing;
 
+/* sim_event: what a wave in detail did for a while. units: clk from the start of the CU's first workgroup */
+enum { EVENT_ISSUE = -1 };
+typedef struct sim_event {
+    uint64_t group;     /* linear id of the workgroup */
+    unsigned wave;      /* of the workgroup */
+    int simd, stall;    /* EVENT_ISSUE, or the sim_stall for which `instruction` waits */
+    size_t instruction; /* index in sim_timing.instructions */
+    uint64_t clk, length;
+} sim_event;
+
 typedef struct sim_timing_options {
     const char *parameters;     /* file of lines "name = value" that replace values of the table; NULL: none */
     int only;                   /* 1: model only, leave device memory as it was; 0: then run the launch as ever */
     uint64_t instructions_most; /* of waves in detail; 0: a default that takes seconds */
     uint64_t stands_for; /* workgroups of a larger launch that this one is a part of: each CU is given as many as there,
                                    and the figures are the larger launch's; 0: the launch is what it is */
+    void (*event)(void *user,
+                  const sim_event *e); /* told as the model goes, in no order across waves; NULL: not told */
+    void *event_user;
 } sim_timing_options;
 
 /* sim_timing_next: model the time of the next kernel that this process launches on the simulator.

@@ -6,7 +6,8 @@
 #include "sim/dispatch.h"
 #include "sim/timing/model.h"
 
-enum { VM_MAX = 63, LGKM_MAX = 15, LDS_ENTRIES_MAX = 64, NEVER_USED = 0xffff };
+enum { VM_MAX = 63, LGKM_MAX = 15, LDS_ENTRIES_MAX = 64 };
+#define NO_WRITER UINT32_MAX
 #define NEVER UINT64_MAX
 
 /* returns: clk at which what a counter counts comes back. */
@@ -18,6 +19,7 @@ typedef struct returns {
 /* resident: a workgroup on the CU. */
 typedef struct resident {
     group group;
+    uint64_t id;
     uint32_t position, waves_left;
     uint32_t accesses; /* vector memory instructions, for its peers to keep up with */
 } resident;
@@ -34,20 +36,34 @@ struct runner {
     uint64_t read_at, mfma_at; /* clk of the last ds_read, matrix instruction; +1, 0 = none */
     /* slots from which a vector register may be read, by a matrix instruction, as a C that overlaps, overwritten */
     uint32_t ready[512], ready_matrix[512], ready_c[512], free[512];
-    uint16_t writer[512],
-        writer_first[512];           /* matrix instruction that made the register last, and its first register */
+    uint32_t writer[512];            /* matrix instruction that made the register last, or NO_WRITER */
+    uint16_t writer_first[512];      /* and its first register */
     uint32_t sgpr_ready[SGPR_COUNT]; /* for vector memory */
     uint64_t mark[];                 /* by loop: clk of the last trip's end, NEVER outside */
 };
 
 /* ---- accounts ---- */
 
-static void stalled(cu *c, size_t at, sim_stall why, uint64_t clk) { c->instruction[at].stall[why] += clk; }
+static void tell(const cu *c, const runner *r, size_t at, int stall, uint64_t from, uint64_t clk) {
+    const sim_event e = {.group = r->home->id,
+                         .wave = r->w->id,
+                         .simd = r->simd,
+                         .instruction = at,
+                         .stall = stall,
+                         .clk = from,
+                         .length = clk};
+    if (c->event && clk) c->event(c->event_user, &e);
+}
+
+static void stalled(cu *c, const runner *r, size_t at, sim_stall why, uint64_t from, uint64_t clk) {
+    c->instruction[at].stall[why] += clk;
+    tell(c, r, at, (int)why, from, clk);
+}
 
 /* wait_until: the wave does nothing up to `until`, on its SIMD's grid of slots. Always 0: nothing was issued. */
 static int wait_until(cu *c, runner *r, size_t at, sim_stall why, uint64_t now, uint64_t until) {
     const uint64_t slots = until > now ? (until - now + SLOT_CLK - 1) / SLOT_CLK : 1;
-    stalled(c, at, why, slots * SLOT_CLK);
+    stalled(c, r, at, why, now, slots * SLOT_CLK);
     r->next = now + slots * SLOT_CLK;
     return 0;
 }
@@ -89,8 +105,8 @@ static void set_from(uint32_t *slot, span s, uint32_t value) {
 
 /* same_chain: C is exactly what the same kind of matrix instruction made: forwarded inside the pipe. */
 static int same_chain(const cu *c, const runner *r, const op *o, const inst *in) {
-    const uint16_t writer = r->writer[o->c.first];
-    if (writer == NEVER_USED) return 0;
+    const uint32_t writer = r->writer[o->c.first];
+    if (writer == NO_WRITER) return 0;
     for (int i = o->c.first; i < o->c.first + o->c.count; i++)
         if (r->writer[i] != writer || r->writer_first[i] != o->c.first) return 0;
     return r->w->program->code[writer].mfma == in->mfma && c->ops[writer].write[0].count == o->c.count;
@@ -124,14 +140,14 @@ static void results(const cu *c, runner *r, const op *o, size_t at, uint64_t now
         /* The matrix pipe itself works in order: its own next write of C's registers need not wait. */
         set_from(r->free, o->write[0], slot);
         for (int i = 0; i < o->write[0].count; i++) {
-            r->writer[o->write[0].first + i] = (uint16_t)at;
+            r->writer[o->write[0].first + i] = (uint32_t)at;
             r->writer_first[o->write[0].first + i] = o->write[0].first;
         }
         return;
     }
     if (o->category != CATEGORY_VALU) {
         for (int i = 0; i < o->writes; i++)
-            for (int k = 0; k < o->write[i].count; k++) r->writer[o->write[i].first + k] = NEVER_USED;
+            for (int k = 0; k < o->write[i].count; k++) r->writer[o->write[i].first + k] = NO_WRITER;
         return;
     }
     const uint32_t done = slot + (uint32_t)o->slots - 1;
@@ -139,7 +155,7 @@ static void results(const cu *c, runner *r, const op *o, size_t at, uint64_t now
         set_from(r->ready, o->write[i], done + (uint32_t)q->valu_latency);
         set_from(r->ready_matrix, o->write[i], done + 1 + (uint32_t)q->valu_to_mfma);
         set_from(r->ready_c, o->write[i], done + 1 + (uint32_t)q->valu_to_mfma);
-        for (int k = 0; k < o->write[i].count; k++) r->writer[o->write[i].first + k] = NEVER_USED;
+        for (int k = 0; k < o->write[i].count; k++) r->writer[o->write[i].first + k] = NO_WRITER;
     }
     if (o->sgpr_write != UINT16_MAX)
         for (int k = 0; k < 2; k++) r->sgpr_ready[o->sgpr_write + k] = done + 1 + (uint32_t)q->valu_sgpr_to_vmem;
@@ -194,10 +210,10 @@ static int units_ready(cu *c, runner *r, const op *o, size_t at, uint64_t now) {
     if (o->group == GROUP_VMEM) {
         if (r->vm.count >= VM_MAX) return wait_until(c, r, at, STALL_QUEUE, now, returned_to(&r->vm, VM_MAX - 1));
         while (c->vmem_count && c->vmem_done[c->vmem_first] <= (double)now) {
-            c->vmem_first = (c->vmem_first + 1) % 64;
+            c->vmem_first = (c->vmem_first + 1) % VMEM_ENTRIES_MAX;
             c->vmem_count--;
         }
-        if (c->vmem_count >= (uint32_t)q->vmem_queue)
+        if (c->vmem_count >= (q->vmem_queue < VMEM_ENTRIES_MAX ? (uint32_t)q->vmem_queue : VMEM_ENTRIES_MAX))
             return wait_until(c, r, at, STALL_QUEUE, now, clk_of(c->vmem_done[c->vmem_first]));
     }
     if (o->group == GROUP_BRANCH && r->mfma_at) {
@@ -255,7 +271,7 @@ static void issue_vmem(cu *c, runner *r, const op *o, size_t at, uint64_t now) {
     const double begun = c->traffic.ta_free > (double)now ? c->traffic.ta_free : (double)now;
     const double there = traffic_access(&c->traffic, r->w, a, (double)now, &taken);
     c->instruction[at].vmem += clk_of(taken - begun);
-    c->vmem_done[(c->vmem_first + c->vmem_count++) % 64] = taken;
+    c->vmem_done[(c->vmem_first + c->vmem_count++) % VMEM_ENTRIES_MAX] = taken;
     add_return(&r->vm, clk_of(there), 1);
     if (a->on_lgkm) add_return(&r->lgkm, clk_of(there), 0);
     if (o->kind == KIND_LDS_DMA) {
@@ -285,7 +301,7 @@ static void release_barrier(cu *c, resident *g, uint64_t now) {
         if (r->home != g || !r->at_barrier) continue;
         const uint64_t until = now + (uint64_t)c->q->barrier_release, from = r->since;
         const uint64_t slots = until > from ? (until - from + SLOT_CLK - 1) / SLOT_CLK : 0;
-        stalled(c, r->barrier, STALL_BARRIER, slots * SLOT_CLK);
+        stalled(c, r, r->barrier, STALL_BARRIER, from, slots * SLOT_CLK);
         r->next = from + slots * SLOT_CLK;
         r->at_barrier = 0;
         r->w->state = WAVE_READY;
@@ -303,6 +319,7 @@ static void issue(cu *c, runner *r, const op *o, size_t at, uint64_t now) {
     c->instructions++;
     sum->issued++;
     sum->active += (uint64_t)o->slots * SLOT_CLK;
+    tell(c, r, at, EVENT_ISSUE, now, (uint64_t)o->slots * SLOT_CLK);
     r->next = now + (uint64_t)o->slots * SLOT_CLK;
     if (o->category == CATEGORY_VALU && o->group != GROUP_MATRIX) {
         s->valu_free = r->next;
@@ -320,7 +337,7 @@ static void issue(cu *c, runner *r, const op *o, size_t at, uint64_t now) {
         break;
     case GROUP_SMEM: add_return(&r->lgkm, clk_of((double)now + q->scalar_load), 0); break;
     case GROUP_NOP:
-        stalled(c, at, STALL_DEPENDENCY, (uint64_t)o->idle * SLOT_CLK);
+        stalled(c, r, at, STALL_DEPENDENCY, r->next, (uint64_t)o->idle * SLOT_CLK);
         r->next += (uint64_t)o->idle * SLOT_CLK;
         break;
     case GROUP_SETPRIO: r->priority = (int)w->current->op[0].value & 3; break;
@@ -328,7 +345,7 @@ static void issue(cu *c, runner *r, const op *o, size_t at, uint64_t now) {
         const int taken = w->pc != w->current + 1;
         count_trip(c, r, o, taken, now);
         if (taken) {
-            stalled(c, at, STALL_FETCH, (uint64_t)(q->branch_slots - 1) * SLOT_CLK);
+            stalled(c, r, at, STALL_FETCH, r->next, (uint64_t)(q->branch_slots - 1) * SLOT_CLK);
             r->next += (uint64_t)(q->branch_slots - 1) * SLOT_CLK;
         }
         break;
@@ -393,6 +410,7 @@ static int emptiest_simd(const cu *c) {
 /* admit: a workgroup's waves start at `now`, or later if they are the first and their code has to be fetched. */
 static int admit(cu *c, resident *g, uint64_t id, uint32_t position, uint64_t now, double fetch) {
     group_start(&g->group, id);
+    g->id = id;
     g->position = position;
     g->waves_left = g->group.waves;
     g->accesses = 0;

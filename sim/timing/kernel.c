@@ -369,7 +369,7 @@ static void model(launch *l, const codeobj_kernel *kernel, const sim_timing_opti
                         .scratch_bytes = l->scratch_bytes,
                         .observe = observe,
                         .observer = &k};
-    k.cu = (cu){.q = q, .chip = c, .launch = &k.launch};
+    k.cu = (cu){.q = q, .chip = c, .launch = &k.launch, .event = options->event, .event_user = options->event_user};
     k.groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     k.meant = options->stands_for > k.groups ? options->stands_for : k.groups;
     k.on_xcd = divide_up(k.groups, (uint64_t)c->xcds);

@@ -12,6 +12,7 @@
 #define SIMDS 4
 #define LINE_BYTES 128
 #define SEGMENT_BYTES 64
+#define VMEM_ENTRIES_MAX 64
 
 /* ---- classify.c: what the rules need to know of an instruction ---- */
 
@@ -174,10 +175,12 @@ typedef struct cu {
         uint32_t waves;
     } simd[SIMDS];
     double lds_bank_free, lds_port_free[2];
-    double vmem_done[64]; /* ring of the address unit's queue */
+    double vmem_done[VMEM_ENTRIES_MAX]; /* ring of the address unit's queue */
     uint32_t vmem_first, vmem_count;
     uint32_t waves_reached;
     uint64_t instructions, wave_clk;
+    void (*event)(void *user, const sim_event *e); /* NULL: nobody asked */
+    void *event_user;
     const transfer *seen; /* what the instruction that runs now asked of memory */
     /* peers of the workgroups in detail, by position of the workgroup in the CU's list */
     trace **peers;

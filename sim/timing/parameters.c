@@ -26,6 +26,14 @@ enum { ROWS = sizeof rows / sizeof *rows };
 static double column(const struct row *r, const chip *c) { return strcmp(c->name, "gfx942") ? r->gfx950 : r->gfx942; }
 static double *place(parameters *p, const struct row *r) { return (double *)(void *)((char *)p + r->offset); }
 
+/* allowed: rates stay above 0, counts and times stay numbers that the model can add. */
+static int allowed(const struct row *r, double x) {
+    const double least = r->gfx942 < r->gfx950 ? r->gfx942 : r->gfx950;
+    const int entries = !strncmp(r->unit, "entries", 7);
+    const int counted = entries || !strncmp(r->unit, "slots", 5) || !strncmp(r->unit, "clk", 3);
+    return (least > 0 ? x > 0 : x >= least) && x <= (counted ? 1e6 : 1e12) && (!entries || x >= 1);
+}
+
 /* override: one line "name = value"; '#' begins a comment. */
 static cdnagen_status override(const char *path, int number, char *line, parameters *out) {
     char name[64], value[64], end;
@@ -38,7 +46,13 @@ static cdnagen_status override(const char *path, int number, char *line, paramet
     if (*rest || !isfinite(x))
         return fail(CDNAGEN_BAD_ARGUMENT, "%s line %d: %s = %s: a number is needed", path, number, name, value);
     for (size_t i = 0; i < ROWS; i++)
-        if (!strcmp(rows[i].name, name)) return *place(out, &rows[i]) = x, CDNAGEN_OK;
+        if (!strcmp(rows[i].name, name)) {
+            if (!allowed(&rows[i], x))
+                return fail(CDNAGEN_BAD_ARGUMENT, "%s line %d: %s = %s is out of range (the table has %g %s)", path,
+                            number, name, value, *place(out, &rows[i]), rows[i].unit);
+            *place(out, &rows[i]) = x;
+            return CDNAGEN_OK;
+        }
     return fail(CDNAGEN_BAD_ARGUMENT, "%s line %d: the timing model has no parameter \"%s\"; docs/timing.md lists them",
                 path, number, name);
 }

@@ -118,7 +118,11 @@ static void bad_parameter_files_are_refused(void **state) {
     } files[] = {{"hbm_latncy = 3\n", "no parameter \"hbm_latncy\""},
                  {"hbm_latency = fast\n", "a number is needed"},
                  {"\nhbm_latency 3\n", "line 2"},
-                 {"hbm_latency = inf\n", "a number is needed"}};
+                 {"hbm_latency = inf\n", "a number is needed"},
+                 {"vmem_queue = 0\n", "out of range (the table has 16 entries a CU)"},
+                 {"hbm_width = 0\n", "out of range"},
+                 {"branch_slots = -1\n", "out of range"},
+                 {"branch_slots = 1e9\n", "out of range"}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *path = "/tmp/cdnagen-bad-parameters";
         FILE *f = fopen(path, "w");
@@ -161,6 +165,58 @@ static void stopped_waves_keep_their_sums(void **state) {
     assert_int_equal(gpu->free((void *)(uintptr_t)buffer), HIP_SUCCESS);
 }
 
+/* Whatever the events tell, laid end to end, is each wave's whole life. */
+typedef struct life {
+    uint64_t end, sum;
+    int broken;
+} life;
+static void live(void *user, const sim_event *e) {
+    life *l = &((life *)user)[e->group * 4 + e->wave];
+    if (l->sum && e->clk != l->end) l->broken = 1;
+    l->end = e->clk + e->length;
+    l->sum += e->length;
+}
+static void events_follow_each_other(void **state) {
+    (void)state;
+    enum { GROUPS = 2 };
+    static life lives[GROUPS * 4];
+    const uint64_t buffer = gpu_buffer(content, WORDS * sizeof *content);
+    const sim_timing_options options = {.only = 1, .event = live, .event_user = lives};
+    sim_timing t;
+    assert_int_equal(sim_timing_next(chip_find("gfx950", 6), &options, &t), CDNAGEN_OK);
+    assert_int_equal(gpu_launch(module, "mix", (gpu_grid){.groups = GROUPS, .threads = 256}, 1, buffer), HIP_SUCCESS);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < 4; i++) {
+        assert_false(lives[i].broken);
+        assert_true(lives[i].sum > 0);
+        sum += lives[i].sum;
+    }
+    assert_int_equal(sum, t.wave_clk);
+    sim_timing_free(&t);
+    assert_int_equal(gpu->free((void *)(uintptr_t)buffer), HIP_SUCCESS);
+}
+
+/* Any allocation of the model may fail: the launch fails, or does without the model, and nothing leaks. */
+static void allocations_may_fail(void **state) {
+    (void)state;
+    const uint64_t buffer = gpu_buffer(content, WORDS * sizeof *content);
+    int failed = 0;
+    const long before = mem_live();
+    for (long k = 1; k < 400; k++) {
+        sim_timing t;
+        const sim_timing_options options = {.only = 1};
+        assert_int_equal(sim_timing_next(chip_find("gfx950", 6), &options, &t), CDNAGEN_OK);
+        mem_fail_at(k);
+        const hip_error error = gpu_launch(module, "mix", (gpu_grid){.groups = 600, .threads = 256}, 1, buffer);
+        mem_fail_at(0);
+        failed += error != HIP_SUCCESS;
+        sim_timing_free(&t);
+        if (mem_live() != before) fail_msg("allocation %ld: %ld not freed", k, mem_live() - before);
+    }
+    assert_true(failed > 100);
+    assert_int_equal(gpu->free((void *)(uintptr_t)buffer), HIP_SUCCESS);
+}
+
 static int open_simulator(void **state) {
     (void)state;
     gpu_open("threads=2");
@@ -192,6 +248,8 @@ int main(void) {
         cmocka_unit_test(bad_parameter_files_are_refused),
         cmocka_unit_test(a_fault_in_the_sample_is_the_launch_s),
         cmocka_unit_test(stopped_waves_keep_their_sums),
+        cmocka_unit_test(events_follow_each_other),
+        cmocka_unit_test(allocations_may_fail),
     };
     return cmocka_run_group_tests(tests, open_simulator, close_simulator);
 }
