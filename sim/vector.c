@@ -298,13 +298,12 @@ static const uint32_t *matrix_source(wave *w, const inst *in, int i, int registe
         wave_fault(w, -1, "operand %d is not a vector register", i);
         return NULL;
     }
-    const uint32_t x = (uint32_t)scalar_read(w, o, T_u32);
-    if (x && strstr(sim_mfma_name(in->mfma), "_f64")) {
-        wave_fault(w, -1, "constants other than 0 are not simulated in f64 matrix instructions");
-        return NULL;
-    }
+    /* An f64 row takes a constant as 64 bits: 1.0 as a double, an integer with its sign. */
+    const int wide = strstr(sim_mfma_name(in->mfma), "_f64") != NULL;
+    const uint32_t low = (uint32_t)scalar_read(w, o, T_u32);
+    const uint64_t x = !wide ? low : o->is_float ? bits_of_f64(o->real) : (uint64_t)(int64_t)(int32_t)low;
     for (int r = 0; r < registers; r++)
-        for (int l = 0; l < LANES; l++) room[r][l] = x;
+        for (int l = 0; l < LANES; l++) room[r][l] = (uint32_t)(wide && r % 2 ? x >> 32 : x);
     return room[0];
 }
 

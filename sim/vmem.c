@@ -39,6 +39,8 @@ static void perform_dma(wave *w, transfer *a);
 typedef struct buffer {
     uint64_t base;
     uint32_t stride, records;
+    int swizzled, thread_ids;
+    uint32_t element, index_stride; /* of a swizzled buffer: bytes, records */
 } buffer;
 
 static int read_buffer(wave *w, const operand *o, buffer *out) {
@@ -47,21 +49,29 @@ static int read_buffer(wave *w, const operand *o, buffer *out) {
         return 0;
     }
     const uint32_t *word = &w->sgpr[o->index];
-    out->base = word[0] | (uint64_t)(word[1] & 0xffff) << 32;
-    out->stride = word[1] >> 16 & 0x3fff;
-    out->records = word[2];
-    if (word[1] >> 31 || word[3] >> 23 & 1) {
-        wave_fault(w, -1, "swizzled and thread-id buffer descriptors are not simulated (words 0x%08x 0x%08x)", word[1],
-                   word[3]);
-        return 0;
-    }
+    *out = (buffer){.base = word[0] | (uint64_t)(word[1] & 0xffff) << 32,
+                    .stride = word[1] >> 16 & 0x3fff,
+                    .records = word[2],
+                    .swizzled = (int)(word[1] >> 31),
+                    .thread_ids = (int)(word[3] >> 23 & 1),
+                    .element = 2u << (word[3] >> 19 & 3),
+                    .index_stride = 8u << (word[3] >> 21 & 3)};
+    if (out->thread_ids) out->stride |= (word[3] >> 15 & 15) << 14; /* the data format's bits */
     return 1;
+}
+
+/* Swizzled: elements of `index_stride` records lie side by side. */
+static uint64_t buffer_offset(const buffer *b, uint32_t index, uint32_t offset) {
+    if (!b->swizzled) return (uint64_t)index * b->stride + offset;
+    const uint32_t within = index % b->index_stride;
+    return (uint64_t)(index / b->index_stride) * b->index_stride * b->stride +
+           (uint64_t)(offset / b->element) * b->element * b->index_stride + within * b->element + offset % b->element;
 }
 
 /* Dwords of the lane's value that the descriptor lets through. */
 static uint8_t buffer_range(const inst *in, const buffer *b, const memory_row *row, uint32_t index, uint32_t offset,
                             uint32_t soffset) {
-    if (in->idxen && b->stride) return index < b->records ? 0xff : 0;
+    if ((in->idxen || b->thread_ids) && b->stride) return index < b->records ? 0xff : 0;
     uint8_t bits = 0;
     const uint32_t step = row->bytes < 4 || is_atomic(row) ? row->bytes : 4;
     for (uint32_t d = 0; d * step < row->bytes; d++)
@@ -75,10 +85,10 @@ static int buffer_places(wave *w, const inst *in, const memory_row *row, transfe
     if (!read_buffer(w, &in->op[at + 1], &b)) return 0;
     const uint32_t soffset = (uint32_t)scalar_read(w, &in->op[at + 2], T_u32);
     FOR_LANES(a->exec, l) {
-        const uint32_t index = in->idxen ? w->vgpr[address->index][l] : 0;
+        const uint32_t index = (in->idxen ? w->vgpr[address->index][l] : 0) + (b.thread_ids ? (uint32_t)l : 0);
         const uint32_t voffset = in->offen ? w->vgpr[address->index + in->idxen][l] : 0;
         const uint32_t offset = voffset + (uint32_t)in->offset;
-        const uint64_t place = b.base + (uint64_t)index * b.stride + offset + soffset;
+        const uint64_t place = b.base + buffer_offset(&b, index, offset) + soffset;
         a->in_range[l] = buffer_range(in, &b, row, index, offset, soffset);
         a->place[l] = (unsigned char *)(uintptr_t)place;
         const uint32_t step = row->bytes < 4 || is_atomic(row) ? row->bytes : 4;
@@ -92,6 +102,11 @@ static int buffer_places(wave *w, const inst *in, const memory_row *row, transfe
         if (!check_alignment(w, row, (int)l, place) ||
             !wave_memory(w, (int)l, place + first, last - first, verb_of(row)))
             return 0;
+        if (b.swizzled && offset % b.element + row->bytes > b.element) {
+            wave_fault(w, (int)l, "%u bytes at offset %u of a swizzled buffer cross its elements of %u bytes",
+                       row->bytes, offset, b.element);
+            return 0;
+        }
     }
     return 1;
 }
