@@ -211,62 +211,63 @@ static uint64_t reaches_exec(const char *name, uint64_t undefined, uint64_t exec
     return undefined & ~exec;
 }
 
-static void scalar_step(wave *w, const inst *in, const inst_uses *u) {
-    wave *s = w->check->undefined;
-    if (u->classes & (IS_BRANCH_SCC | IS_BRANCH_VCC)) {
-        const uint64_t vcc = sgpr_pair(s, SGPR_VCC);
-        const int vccz = u->classes & IS_BRANCH_VCC;
-        if (vccz ? vcc && !(sgpr_pair(w, SGPR_VCC) & ~vcc) : s->scc)
-            wave_fault(w, vccz ? __builtin_ctzll(vcc) : -1,
-                       "the branch depends on undefined bits of %s; right is a condition that something has written",
-                       vccz ? "VCC" : "SCC");
-        return;
-    }
-    const int first = u->writes && u->write[0].operand == 0 ? 1 : 0;
-    bits x[3] = {{0, 0}, {0, 0}, {0, 0}};
+static void branch_step(wave *w, const inst_uses *u) {
+    const wave *s = w->check->undefined;
+    const uint64_t vcc = sgpr_pair(s, SGPR_VCC);
+    const int of_vcc = (u->classes & IS_BRANCH_VCC) != 0;
+    /* One defined bit that is set decides whether VCC is zero. */
+    if (of_vcc ? vcc && !(sgpr_pair(w, SGPR_VCC) & ~vcc) : s->scc)
+        wave_fault(w, of_vcc ? __builtin_ctzll(vcc) : -1,
+                   "the branch depends on undefined bits of %s; right is a condition that something has written",
+                   of_vcc ? "VCC" : "SCC");
+}
+
+/* Sources as `combine` takes them: of a selection B, A and the condition, else the operands and SCC. */
+static int scalar_sources(const wave *w, const inst *in, const inst_uses *u, bits x[3]) {
+    const bits scc = {w->scc, w->check->undefined->scc};
+    const int first = u->writes && u->write[0].operand == 0;
     int n = 0;
     for (int i = first; i < in->op_count && n < 2; i++, n++) x[n] = scalar_bits(w, &in->op[i], in->row->type[i]);
-    if (u->classes & IS_JUMP) {
-        const bits to = scalar_bits(w, &in->op[in->op_count - 1], T_u64);
-        if (to.u) {
-            wave_fault(w, -1, "jump to an undefined address; right is one that s_getpc_b64 or a load has given");
-            return;
-        }
-        x[0].u = 0;
-    }
     if (u->pass == PASS_SELECT) {
-        /* s_cselect takes A if SCC is set, s_cmov else keeps its destination */
-        const bits chosen = x[0];
-        x[0] = n > 1 ? x[1] : scalar_bits(w, &in->op[0], in->row->type[0]);
-        x[1] = chosen;
-        x[2] = (bits){w->scc, s->scc};
-        n = 3;
-    } else if (u->reads_scc) {
-        x[2].u = s->scc;
-        n = 3;
+        const bits taken = x[0];
+        x[0] = n > 1 ? x[1] : scalar_bits(w, &in->op[0], in->row->type[0]); /* s_cmov keeps its destination */
+        x[1] = taken;
+        x[2] = scc;
+        return 3;
     }
-    for (int i = 0; i < u->reads; i++) /* s_addk_i32 and the like: the destination is a source */
-        if (u->read[i].operand == 0 && first && u->pass != PASS_SELECT)
-            x[0].u |= scalar_bits(w, &in->op[0], in->row->type[0]).u;
+    for (int i = 0; i < u->reads && first; i++) /* s_addk_i32 and the like: the destination is a source */
+        if (u->read[i].operand == 0) x[0].u |= scalar_bits(w, &in->op[0], in->row->type[0]).u;
+    if (!u->reads_scc) return n;
+    x[2] = scc;
+    return 3;
+}
+
+static void scalar_step(wave *w, const inst *in, const inst_uses *u) {
+    wave *s = w->check->undefined;
+    bits x[3] = {{0, 0}, {0, 0}, {0, 0}};
+    if (u->classes & (IS_BRANCH_SCC | IS_BRANCH_VCC)) {
+        branch_step(w, u);
+        return;
+    }
+    if (u->classes & IS_JUMP && scalar_bits(w, &in->op[in->op_count - 1], T_u64).u) {
+        wave_fault(w, -1, "jump to an undefined address; right is one that s_getpc_b64 or a load has given");
+        return;
+    }
+    const int n = scalar_sources(w, in, u, x);
     const value_type type = in->row->type[0];
-    const unsigned width = is_wide(type) ? 64 : 32;
-    const uint64_t result = combine(u, x, n, width) & width_of(type);
-    const int with_exec = strstr(in->row->name, "exec") != NULL; /* s_and_saveexec_b64 and its kin */
-    const uint64_t reached = with_exec ? reaches_exec(in->row->name, x[0].u, wave_exec(w))
-                             : u->writes && u->write[0].first == SGPR_EXEC ? result
-                                                                           : 0;
+    const uint64_t result = combine(u, x, n, is_wide(type) ? 64 : 32) & width_of(type);
+    const int with_exec = strstr(in->row->name, "exec_b64") != NULL; /* s_and_saveexec_b64 and its kin */
+    uint64_t reached = u->writes && u->write[0].first >= SGPR_EXEC ? result : 0;
+    if (with_exec) reached = reaches_exec(in->row->name, x[0].u, wave_exec(w));
     if (reached) {
         wave_fault(w, __builtin_ctzll(reached),
                    "EXEC takes undefined bits; right is a mask that something has written for every active lane");
         return;
     }
-    for (int i = 0; i < u->writes; i++)
-        if (u->write[i].operand == 0 && u->write[i].scalar && u->write[i].first != SGPR_EXEC) {
-            for (int r = 0; r < u->write[i].count; r++)
-                s->sgpr[u->write[i].first + r] = with_exec ? 0 : (uint32_t)(result >> (32 * r));
-        }
-    if (u->writes_scc) s->scc = result != 0 || ((n > 0 && x[0].u) || (n > 1 && x[1].u));
-    if (u->writes_scc && result == 0 && u->pass != PASS_ANY) s->scc = 0;
+    if (u->writes && u->write[0].operand == 0 && u->write[0].scalar && u->write[0].first < SGPR_EXEC)
+        for (int r = 0; r < u->write[0].count; r++)
+            s->sgpr[u->write[0].first + r] = with_exec ? 0 : (uint32_t)(result >> (32 * r));
+    if (u->writes_scc) s->scc = result != 0 || (u->pass == PASS_ANY && (x[0].u | x[1].u | x[2].u) != 0);
 }
 
 /* ---- vector instructions ---- */
