@@ -62,8 +62,8 @@ static const intrinsic intrinsics[] = {
     {"sched_group", "llvm.amdgcn.sched.group.barrier", ANY, VOID, 3, 0, {0}},
     {"fma", "llvm.fma", ANY, F32, 3, 0, {F32}},
     {"fma2", "llvm.fma", ANY, VEC(2, F32), 3, 0, {VEC(2, F32)}},
-    {"max", "llvm.maxnum", ANY, F32, 2, 0, {F32}},
-    {"max2", "llvm.maxnum", ANY, VEC(2, F32), 2, 0, {VEC(2, F32)}},
+    {"max", "llvm.maximum", ANY, F32, 2, 0, {F32}},
+    {"max2", "llvm.maximum", ANY, VEC(2, F32), 2, 0, {VEC(2, F32)}},
 };
 
 static const intrinsic *find(const char *name) {

@@ -57,7 +57,7 @@ val e_align_down(ir *e, val a, int64_t pow2);
 val e_fadd(ir *e, val a, val b, int fast);
 val e_fmul(ir *e, val a, val b, int fast);
 val e_fma(ir *e, val a, val b, val c);
-val e_relu(ir *e, val a); /* max(a, 0); NaN gives 0 */
+val e_relu(ir *e, val a); /* max(a, 0); NaN stays NaN */
 
 /* Vectors. */
 val e_element(ir *e, val vector, int i);

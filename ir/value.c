@@ -165,8 +165,9 @@ val e_fma(ir *e, val a, val b, val c) {
 val e_relu(ir *e, val a) {
     if (!floats(e, "e_relu", a, a)) return e_poison(e, e_type(e, a));
     const val args[] = {a, e_zero(e, e_type(e, a))};
-    /* Without nnan LLVM canonicalises the MFMA result first: a second v_max per element. */
-    return flagged(e_op(e, TYPE_LENGTH(e_type(e, a)) == 2 ? "max2" : "max", args, 2), LLVMFastMathNoNaNs);
+    /* maximum, not maxnum: one v_maximum3 an element. maxnum would turn a NaN product into 0, a wrong finite logit, and
+     * needs a v_max more an element where NaN is not ruled out. */
+    return e_op(e, TYPE_LENGTH(e_type(e, a)) == 2 ? "max2" : "max", args, 2);
 }
 
 val e_element(ir *e, val vector, int i) {

@@ -91,6 +91,55 @@ static void exact_sums_come_out_bit_for_bit(void **state) {
     }
 }
 
+/* ---- NaN ---- */
+
+enum { NAN_ROW = 3, NAN_COLUMN = 40, NAN_BYTE = 0x7f };
+
+/* Bits of each logit of one launch. */
+static void launch_bits(mqa_data *d, const char *tag, uint32_t *bits) {
+    cdnagen_kernel *const kernel = kernel_of(ctx, tag, "heads=64 dim=128");
+    const cdnagen_mqa_logits_args args = data_args(d);
+    const mqa_shape *const s = data_shape(d);
+    data_launch(d, kernel, tag, &args);
+    for (int64_t m = 0; m < s->seq; m++)
+        memcpy(bits + m * s->seq_kv, data_logits(d) + m * mqa_logits_stride(s->seq_kv), 4 * (size_t)s->seq_kv);
+    cdnagen_free_kernel(kernel);
+}
+
+static void a_nan_byte_reaches_its_row_or_column_and_nothing_else(void **state) {
+    (void)state;
+    enum { SEQ = 7, SEQ_KV = 333 };
+    static uint32_t without[SEQ * SEQ_KV], with[SEQ * SEQ_KV];
+    mqa_data plain, poisoned;
+    data_make(&plain, ctx, "seq=7 seq_kv=333 heads=64 dim=128");
+    data_make(&poisoned, ctx, "seq=7 seq_kv=333 heads=64 dim=128");
+    ((uint8_t *)poisoned.host.buffers[MQA_Q].data)[(NAN_ROW * 64 + 5) * 128 + 17] = NAN_BYTE;
+    ((uint8_t *)poisoned.host.buffers[MQA_KV].data)[NAN_COLUMN * 128 + 99] = NAN_BYTE;
+    data_upload(&plain);
+    data_upload(&poisoned);
+    misaligned(&plain);
+    misaligned(&poisoned);
+    simulate(late);
+    for (size_t t = 0; t < COUNT(tags); t++) {
+        launch_bits(&plain, tags[t], without);
+        launch_bits(&poisoned, tags[t], with);
+        int reached = 0;
+        for (int m = 0; m < SEQ; m++)
+            for (int n = 0; n < SEQ_KV; n++) {
+                float got;
+                memcpy(&got, &with[m * SEQ_KV + n], sizeof got);
+                const int inside = n >= data_starts(&plain)[m] && n < data_ends(&plain)[m];
+                const int meets = inside && (m == NAN_ROW || n == NAN_COLUMN);
+                reached += meets;
+                if (meets ? !isnan(got) : with[m * SEQ_KV + n] != without[m * SEQ_KV + n])
+                    fail_msg("%s [%d, %d]: %a, %s", tags[t], m, n, (double)got, meets ? "not NaN" : "not what it was");
+            }
+        assert_true(reached > 100);
+    }
+    data_free(&plain);
+    data_free(&poisoned);
+}
+
 /* ---- windows of any content ---- */
 
 static int32_t any_bound(int seq_kv) {
@@ -397,6 +446,7 @@ static void q_beyond_4_gib(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_sums_come_out_bit_for_bit),
+        cmocka_unit_test(a_nan_byte_reaches_its_row_or_column_and_nothing_else),
         cmocka_unit_test(windows_of_any_content_are_clamped),
         cmocka_unit_test(neighbours_in_memory_do_not_leak),
         cmocka_unit_test(modes_threads_and_splits_do_not_change_a_bit),
