@@ -117,7 +117,10 @@ typedef struct cdnagen_options {
 } cdnagen_options;
 
 /* cdnagen_create_context: check the options and make a context; the device is opened, and sim_mode read, at its first
- * use, which is where a machine without it fails.
+ * use, which is where a machine without it fails. So that asking again is quick, also after
+ * cdnagen_free_kernel, a context keeps every code object that it made or read (its memory tier) until it and its
+ * kernels are freed, and the kernels of up to 1,024 texts of tag and shape, loaded, until it is freed; with no_cache it
+ * keeps neither.
  * owner:  *out is the caller's, cdnagen_free_context; option strings are copied
  * errors: BAD_ARGUMENT, BAD_TARGET, NO_MEMORY */
 CDNAGEN_API cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **out);
@@ -141,7 +144,8 @@ typedef struct cdnagen_mqa_logits_shape {
     int64_t seq_kv; /* key rows = logit columns; run-time, 0 if not known yet */
     int32_t heads;
     int32_t dim;   /* head size, elements */
-    int32_t clean; /* 1: the kernel writes -inf outside each row's window; 0: those places are left as they are */
+    int32_t clean; /* 1: the kernel writes -inf outside each row's window; 0: those places are left as they are. Here a
+                      zero means 0; a text of shape words without `clean` means 1 */
     int32_t q_fp8, kv_fp8; /* cdnagen_fp8: the byte meaning of Q and KV; 0: the chip's own */
     int32_t reserved;      /* 0 */
 } cdnagen_mqa_logits_shape;
