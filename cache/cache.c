@@ -45,6 +45,21 @@ static char *absolute(const char *dir) {
     return NULL;
 }
 
+static void init_released(cache *c) {
+    pthread_condattr_t monotonic; /* so that a clock set back does not lengthen a wait */
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->released, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+void cache_before_fork(cache *c) { pthread_mutex_lock(&c->mutex); }
+
+void cache_after_fork(cache *c, int in_child) {
+    if (in_child) init_released(c); /* it counts waiting threads that the child lacks */
+    pthread_mutex_unlock(&c->mutex);
+}
+
 cdnagen_status cache_open(const cache_options *options, cache **out) {
     cache *c = mem_alloc(sizeof *c);
     if (!c) return fail_no_memory();
@@ -56,11 +71,7 @@ cdnagen_status cache_open(const cache_options *options, cache **out) {
         mem_free(c);
         return fail_no_memory();
     }
-    pthread_condattr_t monotonic; /* so that a clock set back does not lengthen a wait */
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&c->released, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    init_released(c);
     pthread_mutex_init(&c->mutex, NULL);
     *out = c;
     return CDNAGEN_OK;

@@ -58,6 +58,10 @@ cache_blob *cache_put(cache *c, const char *key_text, const void *data, size_t b
 int cache_entry_parse(const void *file, size_t file_bytes, const char **key_text, size_t *key_text_bytes,
                       const void **data, size_t *data_bytes);
 
+/* cache_before_fork, cache_after_fork: hold the cache still while the process forks; in the child, no thread waits. */
+void cache_before_fork(cache *c);
+void cache_after_fork(cache *c, int in_child);
+
 /* What the command shows: walk, verify and clear a directory. */
 typedef struct cache_census {
     uint64_t entries, bytes; /* files by name, sound or not; sum of their sizes */

@@ -91,6 +91,59 @@ static cdnagen_status settle_options(cdnagen *ctx, const cdnagen_options *option
     return open_cache(ctx, options->cache_dir);
 }
 
+/* ---- forks: a child finds no lock held by a thread that it does not have ---- */
+
+static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
+static cdnagen *contexts;
+static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
+static int watch_failed;
+
+static void before_fork(void) {
+    pthread_mutex_lock(&default_lock);
+    pthread_mutex_lock(&contexts_lock);
+    for (cdnagen *c = contexts; c; c = c->next) {
+        pthread_mutex_lock(&c->lock);
+        pthread_mutex_lock(&c->recall.lock);
+        cache_before_fork(c->cache);
+    }
+}
+
+static void after_fork(int in_child) {
+    for (cdnagen *c = contexts; c; c = c->next) {
+        cache_after_fork(c->cache, in_child);
+        pthread_mutex_unlock(&c->recall.lock);
+        pthread_mutex_unlock(&c->lock);
+    }
+    pthread_mutex_unlock(&contexts_lock);
+    pthread_mutex_unlock(&default_lock);
+}
+
+static void after_fork_in_parent(void) { after_fork(0); }
+static void after_fork_in_child(void) { after_fork(1); }
+static void watch_forks(void) { watch_failed = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
+
+static cdnagen_status join_contexts(cdnagen *ctx) {
+    pthread_once(&forks_watched, watch_forks);
+    if (watch_failed) return fail_no_memory();
+    pthread_mutex_lock(&contexts_lock);
+    ctx->next = contexts;
+    contexts = ctx;
+    pthread_mutex_unlock(&contexts_lock);
+    return CDNAGEN_OK;
+}
+
+static void leave_contexts(const cdnagen *ctx) {
+    pthread_mutex_lock(&contexts_lock);
+    for (cdnagen **link = &contexts; *link; link = &(*link)->next)
+        if (*link == ctx) {
+            *link = ctx->next;
+            break;
+        }
+    pthread_mutex_unlock(&contexts_lock);
+}
+
+/* ---- life ---- */
+
 cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **out) {
     if (!out) return fail(CDNAGEN_BAD_ARGUMENT, "out is NULL: pass where the context is to go");
     cdnagen_options known = {.size = sizeof known};
@@ -100,7 +153,8 @@ cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **
     atomic_init(&ctx->owners, 1);
     pthread_mutex_init(&ctx->lock, NULL);
     recall_init(&ctx->recall);
-    const cdnagen_status s = settle_options(ctx, &known);
+    cdnagen_status s = settle_options(ctx, &known);
+    if (!s) s = join_contexts(ctx);
     if (s)
         cdnagen_free_context(ctx);
     else
@@ -110,6 +164,7 @@ cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **
 
 void context_release(cdnagen *ctx) {
     if (atomic_fetch_sub_explicit(&ctx->owners, 1, memory_order_acq_rel) != 1) return;
+    leave_contexts(ctx);
     recall_free(&ctx->recall);
     cache_close(ctx->cache);
     mem_free(ctx->sim_mode);

@@ -12,6 +12,7 @@
 #include "runtime/recall.h"
 
 struct cdnagen {
+    cdnagen *next;     /* of all contexts, for forks */
     atomic_int owners; /* its creator, and each kernel handle */
     /* settled at creation: option, else environment, else default */
     device_choice device_choice;

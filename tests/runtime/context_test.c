@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "runtime/context.h"
 #include "tests/runtime/fake_compile.h"
@@ -258,6 +260,38 @@ static void without_a_device_memory_calls_say_so(void **state) {
     cdnagen_free_context(NULL);
 }
 
+static atomic_int fork_may_begin;
+
+static void *hold_for_a_while(void *mutex) {
+    pthread_mutex_lock(mutex);
+    fork_may_begin = 1;
+    usleep(20000);
+    pthread_mutex_unlock(mutex);
+    return NULL;
+}
+
+/* Each lock of a context, held by another thread when the process forks, is free in the child. */
+static void a_forked_child_finds_no_lock_held(void **state) {
+    (void)state;
+    cdnagen *ctx;
+    const cdnagen_options options = {.size = sizeof options, .device = "sim"};
+    assert_int_equal(cdnagen_create_context(&options, &ctx), CDNAGEN_OK);
+    pthread_mutex_t *const locks[] = {&ctx->lock, &ctx->recall.lock};
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+        pthread_t other;
+        fork_may_begin = 0;
+        assert_int_equal(pthread_create(&other, NULL, hold_for_a_while, locks[i]), 0);
+        while (!fork_may_begin) usleep(100);
+        const pid_t child = fork();
+        if (!child) _exit(pthread_mutex_trylock(locks[i]));
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        pthread_join(other, NULL);
+    }
+    cdnagen_free_context(ctx);
+}
+
 static void creation_survives_every_failed_allocation(void **state) {
     (void)state;
     const cdnagen_options options = {.size = sizeof options, .device = "none", .target = "gfx950"};
@@ -295,6 +329,7 @@ int main(void) {
         cmocka_unit_test_setup(bad_simulator_words_are_refused, clean),
         cmocka_unit_test_setup(device_memory_and_a_kernel_fault, clean),
         cmocka_unit_test_setup(without_a_device_memory_calls_say_so, clean),
+        cmocka_unit_test_setup(a_forked_child_finds_no_lock_held, clean),
         cmocka_unit_test_setup(creation_survives_every_failed_allocation, clean),
         cmocka_unit_test_setup(version_names_build_and_llvm, clean),
     };
