@@ -7,15 +7,21 @@
 
 #include "llvm-c/blake3.h"
 
+/* NUL-terminated; NULL with errno set where it cannot be read whole. */
 static char *read_file(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
     if (!f) return NULL;
-    fseek(f, 0, SEEK_END);
-    *size = (size_t)ftell(f);
-    rewind(f);
-    char *data = malloc(*size + 1);
-    if (data && fread(data, 1, *size, f) != *size) *size = 0;
-    if (data) data[*size] = 0;
+    char *data = NULL;
+    if (!fseek(f, 0, SEEK_END)) {
+        const long end = ftell(f);
+        if (end >= 0 && !fseek(f, 0, SEEK_SET)) data = malloc((size_t)end + 1);
+        if (data) *size = fread(data, 1, (size_t)end, f);
+        if (data && *size != (size_t)end) {
+            free(data);
+            data = NULL;
+        }
+        if (data) data[*size] = 0;
+    }
     fclose(f);
     return data;
 }
@@ -34,10 +40,9 @@ int main(int argc, char **argv) {
     }
     unsigned char digest[16];
     llvm_blake3_hasher_finalize(&hasher, digest, sizeof digest);
-    char header[96] = "#define CDNAGEN_BUILD_ID \"";
-    char *p = header + strlen(header);
-    for (size_t i = 0; i < sizeof digest; i++) p += sprintf(p, "%02x", digest[i]);
-    strcpy(p, "\"\n");
+    char id[2 * sizeof digest + 1], header[96];
+    for (size_t i = 0; i < sizeof digest; i++) snprintf(id + 2 * i, 3, "%02x", digest[i]);
+    snprintf(header, sizeof header, "#define CDNAGEN_BUILD_ID \"%s\"\n", id);
 
     size_t old_size;
     char *old = read_file(argv[1], &old_size);
