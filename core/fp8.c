@@ -78,6 +78,11 @@ uint8_t e4m3fnuz_from_f32(float x) { return encode(&e4m3fnuz, x); }
 uint8_t e5m2_from_f32(float x) { return encode(&e5m2, x); }
 uint8_t e5m2fnuz_from_f32(float x) { return encode(&e5m2fnuz, x); }
 
+static const format *format_of(fp8_kind kind) { return kind == CDNAGEN_FP8_E4M3FNUZ ? &e4m3fnuz : &e4m3fn; }
+float f32_from_fp8(fp8_kind kind, uint8_t x) { return decode(format_of(kind), x); }
+uint8_t fp8_from_f32(fp8_kind kind, float x) { return encode(format_of(kind), x); }
+float fp8_max(fp8_kind kind) { return kind == CDNAGEN_FP8_E4M3FNUZ ? E4M3FNUZ_MAX : E4M3FN_MAX; }
+
 uint16_t bf16_from_f32(float x) {
     const uint32_t bits = bits_of_f32(x);
     if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40); /* quiet, and never rounded to inf */

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "core/chip.h"
+
 float f32_from_e4m3fn(uint8_t x);
 float f32_from_e4m3fnuz(uint8_t x);
 float f32_from_e5m2(uint8_t x);
@@ -21,5 +23,10 @@ uint16_t bf16_from_f32(float x);
 
 #define E4M3FN_MAX 448.0f
 #define E4M3FNUZ_MAX 240.0f
+
+/* The same by kind, which is one of the two e4m3: CDNAGEN_FP8_NATIVE was settled with a chip before. */
+float f32_from_fp8(fp8_kind kind, uint8_t x);
+uint8_t fp8_from_f32(fp8_kind kind, float x);
+float fp8_max(fp8_kind kind); /* the largest finite value */
 
 #endif

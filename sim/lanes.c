@@ -60,9 +60,6 @@ static inline uint16_t f16_toward_zero(float x) {
     const uint16_t h = f16_of_f32(x);
     return x - x == 0 && fabsf(f32_of_f16(h)) > fabsf(x) ? (uint16_t)(h - 1) : h;
 }
-static inline float f32_of_fp8(fp8_kind k, uint8_t x) {
-    return k == CDNAGEN_FP8_E4M3FNUZ ? f32_from_e4m3fnuz(x) : f32_from_e4m3fn(x);
-}
 static inline float f32_of_bf8(fp8_kind k, uint8_t x) {
     return k == CDNAGEN_FP8_E4M3FNUZ ? f32_from_e5m2fnuz(x) : f32_from_e5m2(x);
 }
@@ -70,8 +67,7 @@ static inline float within(float x, float most, int saturate) {
     return !saturate || x - x != 0 ? x : x > most ? most : x < -most ? -most : x;
 }
 static inline uint16_t fp8_of_f32(fp8_kind k, float x, int saturate) {
-    x = within(x, k == CDNAGEN_FP8_E4M3FNUZ ? 240 : 448, saturate);
-    return k == CDNAGEN_FP8_E4M3FNUZ ? e4m3fnuz_from_f32(x) : e4m3fn_from_f32(x);
+    return fp8_from_f32(k, within(x, fp8_max(k), saturate));
 }
 static inline uint16_t bf8_of_f32(fp8_kind k, float x, int saturate) {
     x = within(x, 57344, saturate);

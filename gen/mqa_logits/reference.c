@@ -15,8 +15,7 @@ typedef float lanes __attribute__((vector_size(32)));
 enum { LANES_FLOATS = 8, BLOCK_LANES = 4, BLOCK = LANES_FLOATS * BLOCK_LANES };
 
 static void fp8_values(fp8_kind kind, float values[256]) {
-    for (int i = 0; i < 256; i++)
-        values[i] = kind == CDNAGEN_FP8_E4M3FNUZ ? f32_from_e4m3fnuz((uint8_t)i) : f32_from_e4m3fn((uint8_t)i);
+    for (int i = 0; i < 256; i++) values[i] = f32_from_fp8(kind, (uint8_t)i);
 }
 
 static void transpose_keys(const mqa_operands *in, float *keys) {

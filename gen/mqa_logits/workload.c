@@ -43,20 +43,13 @@ static float bf16_rounded(float x) { return f32_from_bf16(bf16_from_f32(x)); }
 static fp8_kind kind_of(const plan *p, int64_t word) {
     return word == CDNAGEN_FP8_NATIVE ? p->target.chip->fp8 : (fp8_kind)word;
 }
-static uint8_t to_fp8(fp8_kind kind, float x) {
-    return kind == CDNAGEN_FP8_E4M3FNUZ ? e4m3fnuz_from_f32(x) : e4m3fn_from_f32(x);
-}
-static float from_fp8(fp8_kind kind, uint8_t x) {
-    return kind == CDNAGEN_FP8_E4M3FNUZ ? f32_from_e4m3fnuz(x) : f32_from_e4m3fn(x);
-}
-static float fp8_max(fp8_kind kind) { return kind == CDNAGEN_FP8_E4M3FNUZ ? E4M3FNUZ_MAX : E4M3FN_MAX; }
 
 /* quantise_row: bytes and scale of one row by its largest magnitude. */
 static float quantise_row(fp8_kind kind, const float *row, int64_t count, uint8_t *bytes_out) {
     float amax = AMAX_MIN;
     for (int64_t i = 0; i < count; i++) amax = fmaxf(amax, fabsf(row[i]));
     const float scale = amax / fp8_max(kind);
-    for (int64_t i = 0; i < count; i++) bytes_out[i] = to_fp8(kind, row[i] / scale);
+    for (int64_t i = 0; i < count; i++) bytes_out[i] = fp8_from_f32(kind, row[i] / scale);
     return scale;
 }
 
@@ -69,7 +62,7 @@ static void make_keys(uint64_t seed, const mqa_shape *s, fp8_kind kind, float *r
         uint8_t *const out = kv + n * s->dim;
         for (int64_t d = 0; d < s->dim; d++) row[d] = bf16_rounded(row[d] * size);
         const float scale = quantise_row(kind, row, s->dim, out);
-        for (int64_t d = 0; d < s->dim; d++) row[d] = bf16_rounded(from_fp8(kind, out[d]) * scale);
+        for (int64_t d = 0; d < s->dim; d++) row[d] = bf16_rounded(f32_from_fp8(kind, out[d]) * scale);
         scales[n] = quantise_row(kind, row, s->dim, out);
     }
 }
@@ -78,7 +71,7 @@ static void make_queries(uint64_t seed, const mqa_shape *s, fp8_kind kind, float
     const int64_t columns = s->heads * s->dim;
     for (int64_t m = 0; m < s->seq; m++) {
         normals(seed, (uint64_t)(MQA_Q + m * BUFFER_COUNT), row, columns);
-        for (int64_t i = 0; i < columns; i++) q[m * columns + i] = to_fp8(kind, bf16_rounded(row[i]));
+        for (int64_t i = 0; i < columns; i++) q[m * columns + i] = fp8_from_f32(kind, bf16_rounded(row[i]));
     }
 }
 

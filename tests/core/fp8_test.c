@@ -120,6 +120,19 @@ static void special_values(void **state) {
     assert_int_equal(e4m3fn_from_f32(-1e-9f), 0x80);
 }
 
+static void the_kind_picks_the_format(void **state) {
+    (void)state;
+    for (int x = 0; x < 256; x++) {
+        const float ocp = f32_from_fp8(CDNAGEN_FP8_E4M3FN, (uint8_t)x),
+                    nuz = f32_from_fp8(CDNAGEN_FP8_E4M3FNUZ, (uint8_t)x);
+        assert_true(ocp == f32_from_e4m3fn((uint8_t)x) || (isnan(ocp) && (x & 0x7f) == 0x7f));
+        assert_true(nuz == f32_from_e4m3fnuz((uint8_t)x) || (isnan(nuz) && x == 0x80));
+    }
+    assert_int_equal(fp8_from_f32(CDNAGEN_FP8_E4M3FN, 1), 0x38);
+    assert_int_equal(fp8_from_f32(CDNAGEN_FP8_E4M3FNUZ, 1), 0x40);
+    assert_true(fp8_max(CDNAGEN_FP8_E4M3FN) == 448 && fp8_max(CDNAGEN_FP8_E4M3FNUZ) == 240);
+}
+
 /* A coarse walk over all f32: the code is the nearest one, and even on a tie. */
 static void nearest_everywhere(void **state) {
     (void)state;
@@ -166,13 +179,10 @@ static void bf16_round_trips_and_rounds(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_bytes_decode),
-        cmocka_unit_test(known_values),
-        cmocka_unit_test(all_bytes_round_trip),
-        cmocka_unit_test(every_boundary_between_neighbours),
-        cmocka_unit_test(special_values),
-        cmocka_unit_test(nearest_everywhere),
-        cmocka_unit_test(bf16_round_trips_and_rounds),
+        cmocka_unit_test(all_bytes_decode),     cmocka_unit_test(known_values),
+        cmocka_unit_test(all_bytes_round_trip), cmocka_unit_test(every_boundary_between_neighbours),
+        cmocka_unit_test(special_values),       cmocka_unit_test(the_kind_picks_the_format),
+        cmocka_unit_test(nearest_everywhere),   cmocka_unit_test(bf16_round_trips_and_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
