@@ -111,9 +111,10 @@ struct family {
     /* grid: workgroups of a launch of the plan's own shape on such a device; zeros if its run-time words were left out.
      * facts: NULL where no device is known */
     void (*grid)(const plan *p, const device_facts *facts, uint32_t grid[3]);
-    /* bind: typed arguments -> grid and kernarg bytes.   errors: BAD_ARGUMENT, LIMIT, NOT_YET */
+    /* bind: typed arguments -> grid and kernarg bytes. The public struct is whole: runtime's sized_copy made it so.
+     * errors: BAD_ARGUMENT, LIMIT, NOT_YET */
     cdnagen_status (*bind)(const plan *p, const device_facts *facts, const void *args, launch *out);
-    /* shape_from_public: the public shape struct -> the family's own.   errors: BAD_ARGUMENT, BAD_SHAPE */
+    /* shape_from_public: the public shape struct, whole too -> the family's own.   errors: BAD_ARGUMENT, BAD_SHAPE */
     cdnagen_status (*shape_from_public)(const void *public_shape, void *shape);
     const workload *workload;
 };

@@ -132,10 +132,6 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
     const mqa_shape *const s = (const mqa_shape *)p->shape;
     const cdnagen_mqa_logits_args *const a = args;
     if (!a) return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: args is NULL");
-    if (a->size != sizeof *a)
-        return fail(CDNAGEN_BAD_ARGUMENT,
-                    "mqa_logits: args.size is %zu; set it to sizeof(cdnagen_mqa_logits_args), %zu here", a->size,
-                    sizeof *a);
     TRY(check_reserved("args", a->reserved));
     TRY(check_length("seq", a->seq, INT32_MAX));
     TRY(check_length("seq_kv", a->seq_kv, MQA_SEQ_KV_MAX));
@@ -193,10 +189,6 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
 cdnagen_status mqa_shape_from_public(const void *public_shape, void *shape) {
     const cdnagen_mqa_logits_shape *const p = public_shape;
     if (!p) return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: shape is NULL");
-    if (p->size != sizeof *p)
-        return fail(CDNAGEN_BAD_ARGUMENT,
-                    "mqa_logits: shape.size is %zu; set it to sizeof(cdnagen_mqa_logits_shape), %zu here", p->size,
-                    sizeof *p);
     TRY(check_reserved("shape", p->reserved));
     if (p->seq < 0 || p->seq_kv < 0)
         return fail(CDNAGEN_BAD_SHAPE,

@@ -220,7 +220,6 @@ typedef struct refusal {
 static void bad_arguments(void **state) {
     (void)state;
     static const refusal rows[] = {
-        {CHANGED(size, 8), CDNAGEN_BAD_ARGUMENT, {"size", "8", "sizeof(cdnagen_mqa_logits_args)"}},
         {CHANGED(q.ptr, 0), CDNAGEN_BAD_ARGUMENT, {"q.ptr", "NULL"}},
         {CHANGED(kv.ptr, 0), CDNAGEN_BAD_ARGUMENT, {"kv.ptr", "NULL"}},
         {CHANGED(kv_scales.ptr, 0), CDNAGEN_BAD_ARGUMENT, {"kv_scales.ptr", "NULL"}},
@@ -314,9 +313,6 @@ static void public_shapes(void **state) {
     given.seq = 0, given.q_fp8 = 3;
     expect_error("q_fp8", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_SHAPE,
                  (const char *const[]){"q_fp8", "native|e4m3fn|e4m3fnuz", NULL});
-    given.size = 4;
-    expect_error("size", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_ARGUMENT,
-                 (const char *const[]){"size", NULL});
     expect_error("NULL", mqa_logits_family.shape_from_public(NULL, &s), CDNAGEN_BAD_ARGUMENT,
                  (const char *const[]){"NULL", NULL});
 }
