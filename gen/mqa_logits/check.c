@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What follows from a variant and a shape, and what they and the chip must satisfy together. */
-#include <assert.h>
 #include <stdio.h>
 
 #include "gen/mqa_logits/mqa_logits.h"
@@ -44,8 +43,7 @@ mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chi
     g.group = LANES / g.n;
     /* A row of dim bytes is 2^bits chunks of 32 bytes; rows that meet in one line of banks get different chunks.
      * shift >= bits keeps source and target bits apart, which is what makes the map its own inverse. */
-    g.swizzle_shift = larger(log2_floor(c->lds_read_banks * 4), log2_floor(s->dim)) - 5;
-    assert(g.swizzle_shift >= 0);
+    g.swizzle_shift = larger(larger(log2_floor(c->lds_read_banks * 4), log2_floor(s->dim)) - 5, 0);
     g.swizzle_bits = smaller(log2_floor(s->dim / 32), g.swizzle_shift);
     g.swizzle_period = 1 << (5 + g.swizzle_bits + g.swizzle_shift);
     g.dma_sources = dma_sources(v, s, &g);

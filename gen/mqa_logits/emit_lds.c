@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* LDS-pipelined builder: all waves of a workgroup share KV tiles that LDS DMA brings in `prefetch` tiles ahead, through a
  * ring of `slots` in LDS; each wave owns its own query rows. */
+#include <assert.h>
+
 #include "gen/mqa_logits/emit.h"
 
 enum { DMA_BYTES = 16, DMA_OFFSETS_MAX = 32, STEPS_MAX = 16, SCALES_MAX = 64, RING_ALIGN = 128 };
@@ -28,6 +30,7 @@ static pipeline begin(mqa *m) {
     pipeline p = {.ring = e_lds(e, "ring", g->lds_bytes, RING_ALIGN)};
     /* The swizzle repeats: so many DMAs need an address of their own, the rest are whole rows further on. */
     const val stride = e_trunc(e, m->kv_stride);
+    assert(g->dma_sources <= DMA_OFFSETS_MAX); /* an n-tile is whole periods of the swizzle (check_dma) */
     for (int i = 0; i < g->dma_sources; i++) {
         const val byte = swizzle(m, e_addi(e, e_muli(e, m->thread, DMA_BYTES), (int64_t)i * dma_block));
         const val row = e_udiv(e, byte, e_i32(e, dim));
