@@ -16,6 +16,7 @@ typedef struct fake_hip_state {
     int fail_error;
     int cus; /* of every device; 0: the attribute is an error */
     int runtime_version;
+    int capturing; /* what streams say of capture */
     /* recorded */
     atomic_int inits, loads, unloads, allocations, frees, launches, set_devices;
     int wrong; /* a call with arguments that HIP would not take */
@@ -26,6 +27,8 @@ typedef struct fake_hip_state {
     size_t kernarg_bytes;
     unsigned char kernarg[FAKE_KERNARG_MAX];
     char function_name[256];
+    int occupancy_threads, attribute_asked;
+    size_t occupancy_lds_bytes;
 } fake_hip_state;
 
 #endif
