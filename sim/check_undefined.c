@@ -449,16 +449,13 @@ static void address_step(wave *w, const inst_uses *u) {
     }
 }
 
-static int is_inside(const unsigned char *p, const unsigned char *from, uint64_t size) {
-    return from && p >= from && (uint64_t)(p - from) < size;
-}
-
 /* Where the undefined bits of a place are; NULL: device memory, which counts as defined. */
-static unsigned char *shadow_of(const wave *w, unsigned char *p) {
+static unsigned char *shadow_of(const wave *w, const unsigned char *p) {
     const group *g = w->group;
     const wave *s = w->check->undefined;
-    if (is_inside(p, g->lds, g->lds_bytes)) return s->group->lds + (p - g->lds);
-    if (is_inside(p, w->scratch, (uint64_t)g->launch->scratch_bytes * LANES)) return s->scratch + (p - w->scratch);
+    const uint64_t in_lds = (uintptr_t)p - (uintptr_t)g->lds, in_scratch = (uintptr_t)p - (uintptr_t)w->scratch;
+    if (s->group->lds && in_lds < g->lds_bytes) return s->group->lds + in_lds;
+    if (s->scratch && in_scratch < (uint64_t)g->launch->scratch_bytes * LANES) return s->scratch + in_scratch;
     return NULL;
 }
 
@@ -481,13 +478,11 @@ static int stores_undefined(const transfer *t, const memory_row *row, uint64_t l
     return 0;
 }
 
-static void report_store(wave *w, const transfer *t, const memory_row *row, const inst_uses *u, uint64_t l) {
-    const use *data = NULL;
-    for (int i = 0; i < u->reads && !data; i++)
-        if (u->read[i].role == USE_DATA) data = &u->read[i];
+static void report_store(wave *w, const transfer *t, const inst_uses *u, uint64_t l) {
+    const use *data = u->read;
+    while (data->role != USE_DATA) data++;
     int r = 0;
     while (r + 1 < data->count && !t->data[r * LANES + (int)l]) r++;
-    (void)row;
     wave_fault(w, (int)l,
                "undefined bits 0x%08x of %s reach global memory; right is to store what something has written",
                t->data[r * LANES + (int)l], check_register(w, 0, data->first + r).text);
@@ -537,7 +532,7 @@ void check_undefined_access(wave *w, const transfer *a, const inst_uses *u) {
     FOR_LANES(a->exec, l) {
         unsigned char *to = shadow_of(w, a->place[l]);
         if (!to && writes && stores_undefined(t, row, l, row->registers)) {
-            report_store(w, t, row, u, l);
+            report_store(w, t, u, l);
             return;
         }
         t->place[l] = to;
@@ -557,8 +552,7 @@ void check_undefined_access(wave *w, const transfer *a, const inst_uses *u) {
 
 void check_undefined_step(wave *w, const inst *in, const inst_uses *u) {
     struct check_wave *c = w->check;
-    const row_format format = in->row ? in->row->format : F_SCALAR;
-    if (!in->run) return;
+    const row_format format = in->row->format;
     if (format == F_VMEM || format == F_LDS || format == F_SMEM) {
         address_step(w, u);
         return;
