@@ -2,24 +2,18 @@
 /* The pipeline: tag + shape -> plan -> key -> cache -> IR -> object -> link -> read back -> put -> load -> kernel. */
 #include "runtime/prepared.h"
 
-#include <time.h>
-
+#include "core/clock.h"
 #include "runtime/compile.h"
 #include "runtime/context.h"
 #include "runtime/key.h"
 
-static double now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 /* An entry of the cache that this plan can use. One that it cannot (another generator wrote it under this key, or its
- * bytes were changed with their checksum) is a miss, and the next put replaces it. */
-static cache_blob *recover(cdnagen *ctx, const prepared *p, resources *r, cdnagen_cache_tier *tier) {
+ * bytes were changed with their checksum) is a miss, told once, and the next put replaces it. */
+static cache_blob *recover(cdnagen *ctx, const prepared *p, resources *r, cdnagen_cache_tier *tier, int *told) {
     cache_blob *blob = cache_get(ctx->cache, p->key_text, tier);
     if (!blob || inspect(&p->plan, cache_blob_data(blob), cache_blob_size(blob), r) == CDNAGEN_OK) return blob;
-    context_log(ctx, CDNAGEN_LOG_WARNING, "a cached object is not used: %s", cdnagen_error());
+    if (!*told) context_log(ctx, CDNAGEN_LOG_WARNING, "a cached object is not used: %s", cdnagen_error());
+    *told = 1;
     cache_blob_release(blob);
     return NULL;
 }
@@ -65,9 +59,9 @@ static void settle_grid(const cdnagen *ctx, prepared *p) {
 /* One step: skipped after the first failure, timed. */
 #define STEP(milliseconds, call)                                                                                       \
     do {                                                                                                               \
-        const double started = now_ms();                                                                               \
+        const double started = clock_ms();                                                                             \
         if (s == CDNAGEN_OK) s = (call);                                                                               \
-        (milliseconds) += now_ms() - started;                                                                          \
+        (milliseconds) += clock_ms() - started;                                                                        \
     } while (0)
 
 cdnagen_status pipeline(cdnagen *ctx, const char *tag, const char *shape, int route_rank, stages *took,
@@ -78,6 +72,7 @@ cdnagen_status pipeline(cdnagen *ctx, const char *tag, const char *shape, int ro
     cache_blob *blob = NULL;
     cache_lock_handle *lock = NULL;
     compile *c = NULL;
+    int told = 0;
     prepared *p = mem_alloc(sizeof *p);
     if (!p) return fail_no_memory();
     p->owners = 1;
@@ -85,11 +80,11 @@ cdnagen_status pipeline(cdnagen *ctx, const char *tag, const char *shape, int ro
 
     cdnagen_status s = plan_make(tag, shape, &ctx->target, route_rank, &p->plan);
     if (!s) s = write_key(p, key);
-    if (!s) blob = recover(ctx, p, &found, &took->tier);
+    if (!s) blob = recover(ctx, p, &found, &took->tier, &told);
     if (!s && !blob) s = must_compile(ctx, p);
     if (!s && !blob) lock = cache_lock(ctx->cache, p->key_text);
     /* Another thread or process may have made it while this one waited. */
-    if (!s && !blob) blob = recover(ctx, p, &found, &took->tier);
+    if (!s && !blob) blob = recover(ctx, p, &found, &took->tier, &told);
     if (!s && !blob) {
         took->tier = CDNAGEN_TIER_NONE;
         STEP(took->emit, compile_emit(&p->plan, &c));

@@ -397,6 +397,7 @@ static void a_cached_object_of_another_kernel_is_compiled_again(void **state) {
     ctx = context(dir, 0, CDNAGEN_SPILLS_ALLOW);
     assert_int_equal(tier_of(ctx, tag, shape_words), CDNAGEN_TIER_NONE);
     assert_non_null(strstr(last_warning, "a cached object is not used"));
+    assert_int_equal(warnings, 1);
     cdnagen_free_context(ctx);
     ctx = context(dir, 0, CDNAGEN_SPILLS_ALLOW);
     assert_int_equal(tier_of(ctx, tag, shape_words), CDNAGEN_TIER_DISK);
