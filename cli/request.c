@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "core/clock.h"
 
 int exit_code_of(cdnagen_status status) {
     switch (status) {
@@ -97,10 +98,10 @@ static cdnagen_status generate(const cli *options, request *r) {
     text shape = {0};
     for (size_t i = 1; i < options->word_count; i++) text_add(&shape, i > 1 ? " %s" : "%s", options->words[i]);
     cdnagen_status status = shape.failed ? fail_no_memory() : CDNAGEN_OK;
-    const double started = check_now_ms();
+    const double started = clock_ms();
     progress("generating");
     if (!status) status = gen_kernel(r->ctx, options->words[0], shape.data ? shape.data : "", &r->kernel);
-    r->wall_ms = check_now_ms() - started;
+    r->wall_ms = clock_ms() - started;
     progress("%s", "");
     text_free(&shape);
     TRY(status);

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "runtime/compile.h"
 #include "runtime/context.h"
 
@@ -45,15 +45,8 @@ static cdnagen_status prepare(cdnagen *ctx, const char *tag, const char *shape, 
     return CDNAGEN_OK;
 }
 
-static double ms_since(const struct timespec *start) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)(t.tv_sec - start->tv_sec) * 1e3 + (double)(t.tv_nsec - start->tv_nsec) * 1e-6;
-}
-
 cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdnagen_kernel **out) {
-    struct timespec start;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    const double start = clock_ms();
     if (!tag || !shape || !out)
         return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL: gen_kernel needs a tag, a shape and a place for the kernel",
                     !tag     ? "tag"
@@ -72,7 +65,7 @@ cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdna
     pthread_mutex_init(&k->lock, NULL);
     atomic_fetch_add_explicit(&ctx->owners, 1, memory_order_relaxed);
     k->ctx = ctx;
-    k->total_ms = ms_since(&start);
+    k->total_ms = clock_ms() - start;
     *out = k;
     return CDNAGEN_OK;
 }

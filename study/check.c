@@ -3,15 +3,10 @@
 #include "study/check.h"
 
 #include <string.h>
-#include <time.h>
+
+#include "core/clock.h"
 
 const char *const check_step_names[CHECK_STEPS] = {"make data", "copy in", "launch", "copy out", "reference", "grade"};
-
-double check_now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 /* One launch function an operator, found by name. */
 #define CDNAGEN_FAMILY(op)                                                                                             \
@@ -52,10 +47,10 @@ typedef struct run {
 static void begin(run *r, check_step step) {
     r->step = step;
     if (r->options->begin) r->options->begin(r->options->user, step);
-    r->started = check_now_ms();
+    r->started = clock_ms();
 }
 
-static void end(run *r) { r->report->step_ms[r->step] = check_now_ms() - r->started; }
+static void end(run *r) { r->report->step_ms[r->step] = clock_ms() - r->started; }
 
 static cdnagen_status copy_in(run *r) {
     for (size_t i = 0; i < r->problem.buffer_count; i++) {

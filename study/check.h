@@ -35,7 +35,4 @@ typedef struct check_report {
 cdnagen_status check_run(cdnagen *ctx, cdnagen_kernel *kernel, const plan *p, const check_options *options,
                          check_report *out);
 
-/* check_now_ms: a monotonic clock. units: ms */
-double check_now_ms(void);
-
 #endif

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/memory.h"
-#include "study/check.h"
 #include "study/files.h"
 
 /* trim: cut a comment, a line end and blanks off both ends of a line, in place. */
@@ -112,7 +112,7 @@ cdnagen_status precompile_run(cdnagen *ctx, const char *jobs_path, const char *d
         number++;
         char *job = trim(line);
         if (!*job) continue;
-        const double started = check_now_ms();
+        const double started = clock_ms();
         cdnagen_kernel *kernel = NULL;
         cdnagen_kernel_info info = {.size = sizeof info};
         precompile_event e = {.line = number, .job = job, .error = "", .symbol = "", .total = total};
@@ -121,7 +121,7 @@ cdnagen_status precompile_run(cdnagen *ctx, const char *jobs_path, const char *d
             e.error = cdnagen_error();
         else
             e.symbol = info.symbol, e.tier = info.cache_tier;
-        e.ms = check_now_ms() - started;
+        e.ms = clock_ms() - started;
         totals->jobs++;
         totals->failed += e.status != CDNAGEN_OK;
         e.done = totals->jobs;

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "core/clock.h"
 #include "runtime/hip.h"
 #include "sim/sim.h"
-#include "study/check.h"
 #include "study/files.h"
 
 /* What a launch holds until it is over. */
@@ -97,13 +97,13 @@ static cdnagen_status launch_job(session *s, const sim_job *job, sim_report *r, 
                     : a->kind == SIM_ARG_LOCAL ? (void *)&place[i]
                                                : (void *)a->value;
     }
-    const double started = check_now_ms();
+    const double started = clock_ms();
     TRY(hip_check(hip,
                   hip->module_launch_kernel(s->function, job->grid[0], job->grid[1], job->grid[2], job->block[0],
                                             job->block[1], job->block[2], r->lds_bytes, NULL, params, NULL),
                   "hipModuleLaunchKernel"));
     TRY(hip_check(hip, hip->device_synchronize(), "hipDeviceSynchronize"));
-    r->launch_ms = check_now_ms() - started;
+    r->launch_ms = clock_ms() - started;
     for (size_t i = 0; i < r->args.count; i++)
         if (r->args.arg[i].kind == SIM_ARG_BUFFER && r->args.arg[i].write)
             TRY(write_buffer(s, &r->args.arg[i], s->buffer[i]));
