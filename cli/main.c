@@ -65,9 +65,9 @@ static void occupy_standard_streams(void) {
 /* all_printed: the exit code, unless what was printed did not arrive. */
 static int all_printed(int code) {
     const int lost = ferror(stdout);
-    errno = 0;
-    if (!fclose(stdout) && !lost) return code;
-    fprintf(stderr, "cdnagen: the output cannot be written: %s\n", errno ? strerror(errno) : "a write failed");
+    const int unclosed = fclose(stdout), error = unclosed ? errno : 0;
+    if (!unclosed && !lost) return code;
+    fprintf(stderr, "cdnagen: the output cannot be written: %s\n", error ? strerror(error) : "a write failed");
     return code ? code : EXIT_FAILED;
 }
 
