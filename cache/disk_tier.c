@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cache/tiers.h"
+#include "core/file.h"
 
 /* A temporary or lock that nobody touched for this long was left by a process that is gone. */
 enum { ORPHAN_SECONDS = 3600 };
@@ -19,17 +20,6 @@ static int read_all(int fd, unsigned char *to, size_t size) {
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return 0;
         to += n;
-        size -= (size_t)n;
-    }
-    return 1;
-}
-
-static int write_all(int fd, const unsigned char *from, size_t size) {
-    while (size) {
-        const ssize_t n = write(fd, from, size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return 0;
-        from += n;
         size -= (size_t)n;
     }
     return 1;

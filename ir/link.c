@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* From relocatable object to code object, through lld in this process and no file system: lld reads a memory file and
  * writes into a pipe. */
+#include "core/file.h"
 #include "ir/context.h"
 #include "ir/lld.h"
 
@@ -44,15 +45,6 @@ static void *drain_pipe(void *p) {
     ssize_t n;
     while ((n = read(d->from, rest, sizeof rest)) > 0 || (n < 0 && errno == EINTR)) continue;
     return NULL;
-}
-
-static int write_all(int to, const char *data, size_t size) {
-    while (size) {
-        const ssize_t n = write(to, data, size);
-        if (n < 0 && errno != EINTR) return 0;
-        if (n > 0) data += n, size -= (size_t)n;
-    }
-    return 1;
 }
 
 typedef struct lld_files {
