@@ -9,6 +9,10 @@
 
 #include "core/chip.h"
 
+/* CODE_OBJECT_VERSION: what the generator emits; EI_ABIVERSION of its ELF files is ABI_VERSION.
+ * source: LLVM's AMDGPUUsage, "ELF Code Object" */
+enum { CODE_OBJECT_VERSION = 5, ABI_VERSION = 3 };
+
 typedef enum kernel_arg_kind {
     ARG_BY_VALUE,
     ARG_GLOBAL_BUFFER,

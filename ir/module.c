@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/codeobj.h"
+
 /* The generator writes what it means; this only shares the address arithmetic that blocks repeat. */
 #define PASS_PIPELINE "function(early-cse)"
 
-enum { CALLING_CONVENTION_KERNEL = 91, CODE_OBJECT_VERSION = 500 };
+enum { CALLING_CONVENTION_KERNEL = 91 };
 
 const char *ir_pass_pipeline(void) { return PASS_PIPELINE; }
 
@@ -36,7 +38,7 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
 static void set_code_object_version(ir *e) {
     static const char flag[] = "amdhsa_code_object_version";
     LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorError, flag, sizeof flag - 1,
-                      LLVMValueAsMetadata(e_i32(e, CODE_OBJECT_VERSION).v));
+                      LLVMValueAsMetadata(e_i32(e, 100 * CODE_OBJECT_VERSION).v));
 }
 
 typedef struct creation {

@@ -2,8 +2,6 @@
 /* Checks of a finished code object: the last gate before it is cached, loaded or returned. */
 #include "runtime/inspect.h"
 
-#include "runtime/key.h"
-
 /* Feature fields of e_flags. source: LLVM's AMDGPUUsage, "AMDGPU ELF Header e_flags", code object V4 and later */
 enum { XNACK_SHIFT = 8, SRAMECC_SHIFT = 10, FEATURE_MASK = 3, FEATURE_OFF = 2, FEATURE_ON = 3 };
 

@@ -6,10 +6,6 @@
 #include "core/memory.h"
 #include "gen/family.h"
 
-/* CODE_OBJECT_VERSION: what the generator emits; EI_ABIVERSION of its ELF files is ABI_VERSION.
- * source: LLVM's AMDGPUUsage, "ELF Code Object" */
-enum { CODE_OBJECT_VERSION = 5, ABI_VERSION = 3 };
-
 /* key_text: append the key's text. Host fields and run-time words are not in it.   errors: NO_MEMORY */
 cdnagen_status key_text(const plan *p, text *out);
 
