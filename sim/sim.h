@@ -8,7 +8,8 @@
 /* sim_open: the process's simulator with one device of `chip`, as a HIP table.
  * `mode`: blank-separated words: "late" (a load's or DMA's result is visible only once a wait has covered it),
  *         "poison" (uninitialised LDS and registers hold signalling garbage), "check=off|races|all" (what hardware does not report stops the launch: docs/simulator.md, "Checks"),
- *         "threads=N" (host threads; default all cores)
+ *         "threads=N" (host threads; default all cores),
+ *         "limit=N" (millions of instructions after which a wave counts as endless, a fault; default 4000)
  * errors: BAD_ARGUMENT (unknown word: lists the known ones), NO_MEMORY */
 cdnagen_status sim_open(const chip *chip, const char *mode, const hip_table **out);
 

@@ -72,6 +72,14 @@ static int barrier_complete(const group *g) {
     return 1;
 }
 
+static void check_end(wave *w) {
+    const uint64_t limit = w->group->launch->limit;
+    if (limit && w->issued >= limit && w->state == WAVE_READY)
+        wave_fault(w, -1,
+                   "the wave has run %llu million instructions and does not end (simulator mode limit=N raises this)",
+                   (unsigned long long)(w->issued / 1000000));
+}
+
 enum { SWITCH_INTERVAL = 4096 }; /* instructions; fixed, so that a run repeats */
 
 void group_run(group *g) {
@@ -79,6 +87,7 @@ void group_run(group *g) {
         unsigned ended = 0;
         for (unsigned i = 0; i < g->waves; i++) {
             (g->check ? run_checked : run_wave)(g->wave[i], SWITCH_INTERVAL);
+            check_end(g->wave[i]);
             if (atomic_load_explicit(&g->launch->faulted, memory_order_relaxed)) return;
             ended += g->wave[i]->state == WAVE_ENDED;
         }

@@ -94,6 +94,7 @@ struct launch {
     check_level check_level;
     struct check_program *check;
     unsigned threads;
+    uint64_t limit; /* instructions of a wave, beyond which the kernel counts as endless; 0: none */
     const inst *entry;
     uint32_t rsrc1, rsrc2, properties, preload;
     uint32_t vgprs;           /* to clear before each workgroup */

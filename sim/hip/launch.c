@@ -88,6 +88,7 @@ hip_error perform_launch(const work *w) {
                 .poison = sim.poison,
                 .check_level = sim.check,
                 .threads = sim.threads,
+                .limit = sim.limit,
                 .entry = f->entry,
                 .rsrc1 = k->rsrc1,
                 .rsrc2 = k->rsrc2,

@@ -52,7 +52,7 @@ hip_error submit(hip_stream stream, const work *w) {
 }
 
 cdnagen_status machine_open(const chip *const *chip_list, int count, int late, int poison, check_level check,
-                            unsigned threads) {
+                            unsigned threads, uint64_t limit) {
     if (count < 1 || count > DEVICES_MAX)
         return fail(CDNAGEN_BAD_ARGUMENT, "%d simulated devices: from 1 to %d can be had", count, DEVICES_MAX);
     ENTER();
@@ -69,6 +69,7 @@ cdnagen_status machine_open(const chip *const *chip_list, int count, int late, i
         sim.poison = poison;
         sim.check = check;
         sim.threads = threads;
+        sim.limit = limit;
     }
     pthread_mutex_unlock(&sim.lock);
     return status;

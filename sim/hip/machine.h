@@ -102,6 +102,7 @@ typedef struct machine {
     int late, poison;
     check_level check;
     unsigned threads;
+    uint64_t limit; /* instructions of a wave, beyond which a kernel counts as endless */
     struct hip_stream_object *streams;
     struct hip_event_object *events;
     struct hip_graph_object *graphs;
@@ -155,7 +156,7 @@ hip_error capture_record(hip_stream stream, const work *w);
 
 /* machine_open: set the devices and modes; memory and handles stay.   errors: BAD_ARGUMENT, NO_MEMORY */
 cdnagen_status machine_open(const chip *const *chips, int count, int late, int poison, check_level check,
-                            unsigned threads);
+                            unsigned threads, uint64_t limit);
 
 /* The functions of core/hip.def, and those that the shared library has beyond them: HIP's signatures. */
 #define HIP_FUNCTION(member, symbol, arguments) hip_error sim_##member arguments;

@@ -8,10 +8,14 @@
 
 #include "sim/hip/machine.h"
 
-static cdnagen_status parse_mode(const char *mode, int *late, int *poison, check_level *check, unsigned *threads) {
+enum { LIMIT_DEFAULT = 4000 }; /* millions */
+
+static cdnagen_status parse_mode(const char *mode, int *late, int *poison, check_level *check, unsigned *threads,
+                                 uint64_t *limit) {
     static const char *const levels[] = {[CHECK_OFF] = "off", [CHECK_RACES] = "races", [CHECK_ALL] = "all"};
     *late = *poison = 0;
     *check = CHECK_OFF;
+    *limit = UINT64_C(1000000) * LIMIT_DEFAULT;
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     *threads = cpus > 0 ? (unsigned)cpus : 1;
     for (const char *p = mode ? mode : ""; *p;) {
@@ -26,6 +30,14 @@ static cdnagen_status parse_mode(const char *mode, int *late, int *poison, check
             memcpy(word, p + 8, n - 8);
             if (sscanf(word, "%u%c", threads, &end) != 1 || *threads == 0)
                 return fail(CDNAGEN_BAD_ARGUMENT, "simulator mode threads=%s: a positive number is needed", word);
+        } else if (n > 6 && n < 16 && strncmp(p, "limit=", 6) == 0) {
+            char word[16] = "";
+            unsigned millions;
+            memcpy(word, p + 6, n - 6);
+            if (sscanf(word, "%u%c", &millions, &end) != 1 || millions == 0)
+                return fail(CDNAGEN_BAD_ARGUMENT, "simulator mode limit=%s: millions of instructions, at least 1",
+                            word);
+            *limit = UINT64_C(1000000) * millions;
         } else if (n > 6 && strncmp(p, "check=", 6) == 0) {
             int level = CHECK_ALL;
             while (level >= 0 && (strlen(levels[level]) != n - 6 || strncmp(p + 6, levels[level], n - 6) != 0)) level--;
@@ -34,8 +46,8 @@ static cdnagen_status parse_mode(const char *mode, int *late, int *poison, check
             *check = (check_level)level;
         } else if (n) {
             return fail(CDNAGEN_BAD_ARGUMENT,
-                        "simulator mode word \"%.*s\" is unknown; known: late, poison, check=LEVEL, threads=N", (int)n,
-                        p);
+                        "simulator mode word \"%.*s\" is unknown; known: late, poison, check=LEVEL, threads=N, limit=N",
+                        (int)n, p);
         }
         p += n;
         p += strspn(p, " \t");
@@ -57,8 +69,9 @@ cdnagen_status sim_open_devices(const chip *const *chip_list, int count, const c
     int late, poison;
     check_level check;
     unsigned threads;
-    TRY(parse_mode(mode, &late, &poison, &check, &threads));
-    TRY(machine_open(chip_list, count, late, poison, check, threads));
+    uint64_t limit;
+    TRY(parse_mode(mode, &late, &poison, &check, &threads, &limit));
+    TRY(machine_open(chip_list, count, late, poison, check, threads, limit));
     *out = &table;
     return CDNAGEN_OK;
 }

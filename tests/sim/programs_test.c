@@ -12,8 +12,11 @@ enum { N = 3072, BYTES = N * 4 };
 typedef void reference(uint32_t *out, const uint32_t *a, const uint32_t *b);
 
 static uint32_t a[N], b[N], got[N], want[N];
-static hip_module modules[2][2];
-static const char *const chip_names[] = {"gfx950", "gfx942"}, *const options[] = {"-O3", "-O0"};
+enum { OPTIONS = 3 };
+static hip_module modules[2][OPTIONS];
+static const char *const chip_names[] = {"gfx950", "gfx942"}, *const options[] = {
+                                                                  "-O3", "-O0",
+                                                                  "-O3 -mllvm -amdgpu-kernarg-preload-count=16"};
 static const char *const modes[] = {"threads=2", "late poison threads=2"};
 
 static int compile_all(void **state) {
@@ -31,7 +34,7 @@ static int compile_all(void **state) {
         b[i] = seed ^ seed >> 13;
     }
     for (int c = 0; c < 2; c++)
-        for (int o = 0; o < 2; o++) {
+        for (int o = 0; o < OPTIONS; o++) {
             char with[256];
             snprintf(with, sizeof with, "-w -I " PROGRAMS " %s", options[o]);
             gpu_chip = chip_names[c];
@@ -59,7 +62,7 @@ static void check(const char *kernel, grid3 g, uint64_t number, reference *compu
     memset(want, 0, sizeof want);
     compute(want, a, b);
     for (int c = 0; c < 2; c++)
-        for (int o = 0; o < 2; o++)
+        for (int o = 0; o < OPTIONS; o++)
             for (int m = 0; m < 2; m++) {
                 gpu_chip = chip_names[c];
                 gpu_open(modes[m]);
@@ -132,7 +135,7 @@ static void index_beyond_4_gib(void **state) {
     (void)state;
     const uint64_t step = UINT64_C(1) << 32; /* elements */
     for (int c = 0; c < 2; c++)
-        for (int o = 0; o < 2; o++) {
+        for (int o = 0; o < OPTIONS; o++) {
             gpu_chip = chip_names[c];
             gpu_open(modes[0]);
             void *far;
