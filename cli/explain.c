@@ -8,6 +8,11 @@
 
 static double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
+/* rounds: how often the device is filled; what is left over after whole ones is the tail. */
+static double rounds(const explanation *e) {
+    return (double)e->groups / ((double)e->timing.groups_per_cu * e->timing.chip->cus);
+}
+
 /* ---- text ---- */
 
 static void print_bytes(const char *name, double amount) {
@@ -72,6 +77,8 @@ static void print_explanation(const cdnagen_kernel_info *i, const explanation *e
     const sim_timing *t = &e->timing;
     printf("kernel       %s:%s\nshape        %s\ntarget       %s\n", i->op, i->tag, i->shape, i->target);
     printf("modelled     all figures below are a model's; nothing was measured\n");
+    printf("grid         %llu workgroups of %u waves, %u at once on a CU: %.2f rounds of %d CUs\n",
+           (unsigned long long)e->groups, t->waves_per_group, t->groups_per_cu, rounds(e), t->chip->cus);
     printf("looked at    %llu of %llu workgroups in detail on one CU, %llu for their memory accesses\n",
            (unsigned long long)t->groups_detailed, (unsigned long long)t->groups, (unsigned long long)t->groups_walked);
     if (e->reduced)
@@ -149,8 +156,8 @@ static json_t *traffic_json(const sim_timing *t) {
 
 static json_t *sample_json(const explanation *e) {
     const sim_timing *t = &e->timing;
-    return json_pack("{s:I, s:I, s:I, s:I, s:b, s:s, s:b, s:o}", "workgroups", (json_int_t)e->groups, "launched",
-                     (json_int_t)t->groups, "detailed", (json_int_t)t->groups_detailed, "walked",
+    return json_pack("{s:I, s:f, s:I, s:I, s:I, s:b, s:s, s:b, s:o}", "workgroups", (json_int_t)e->groups, "rounds",
+                     rounds(e), "launched", (json_int_t)t->groups, "detailed", (json_int_t)t->groups_detailed, "walked",
                      (json_int_t)t->groups_walked, "reduced", e->reduced, "shape", e->shape, "complete", t->complete,
                      "notes", notes_json(t));
 }

@@ -10,8 +10,8 @@
 #include "sim/timing/panels.h"
 
 static void row(const char *what, double modelled, double published, const char *unit, const char *source) {
-    printf("%-62s %9.4g %9.4g %-12s %+6.1f%%  %s\n", what, modelled, published, unit,
-           published ? 100 * (modelled / published - 1) : 0, source);
+    printf("%-62s %9.4g %9.4g %-12s %+6.1f%%  %s\n", what, modelled, published, unit, 100 * (modelled / published - 1),
+           source);
 }
 
 /* ---- rates: clk of a piece of code between 64 and 128 repetitions ---- */

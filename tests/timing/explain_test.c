@@ -93,6 +93,7 @@ static void large_shapes_are_looked_at_in_part(void **state) {
     const json_t *sample = json_object_get(all, "sample");
     assert_true(json_is_true(json_object_get(sample, "reduced")));
     assert_int_equal(integer(sample, "workgroups"), 65536 * 2);
+    assert_true(number(sample, "rounds") > 50);
     assert_true(integer(sample, "launched") < 65536 * 2);
     assert_true(integer(json_object_get(all, "occupancy"), "reached") == 3);
     says(o.out, "workgroups were run, evenly spread");
