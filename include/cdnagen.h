@@ -184,8 +184,8 @@ typedef struct cdnagen_mqa_logits_args {
  * shapes: see cdnagen_mqa_logits_args; seq or seq_kv of 0 is a success without a launch
  * math:   f32 accumulation in the matrix unit, f32 head sum
  *         NaN: a NaN byte of q or of kv makes every logit that it enters NaN
- * errors: BAD_ARGUMENT (null, short or misaligned buffer, stride, wrong kernel), LIMIT, NOT_YET (rows of q, kv or
- *         weights that are not contiguous), NO_DEVICE, HIP, FAULT */
+ * errors: BAD_ARGUMENT (null, short, misaligned or overlapped buffer, stride, wrong kernel), LIMIT, NOT_YET (rows of q,
+ *         kv or weights that are not contiguous), NO_DEVICE, HIP, FAULT */
 CDNAGEN_API cdnagen_status cdnagen_launch_mqa_logits(cdnagen_kernel *kernel, const cdnagen_mqa_logits_args *args,
                                                      void *stream);
 

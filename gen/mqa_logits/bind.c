@@ -79,6 +79,17 @@ static cdnagen_status check_buffer(const char *name, cdnagen_buffer b, uint64_t 
     return CDNAGEN_OK;
 }
 
+/* check_apart: the output's bytes are nobody's input, which some workgroup would read after another has written. */
+static cdnagen_status check_apart(const char *name, cdnagen_buffer in, uint64_t in_bytes, cdnagen_buffer logits,
+                                  uint64_t logits_bytes) {
+    const uintptr_t a = (uintptr_t)in.ptr, b = (uintptr_t)logits.ptr;
+    if (a < b ? b - a >= in_bytes : a - b >= logits_bytes) return CDNAGEN_OK;
+    return fail(CDNAGEN_BAD_ARGUMENT,
+                "mqa_logits: logits at %p, %" PRIu64 " bytes, overlaps %s at %p, %" PRIu64
+                " bytes: give it memory of its own",
+                logits.ptr, logits_bytes, name, in.ptr, in_bytes);
+}
+
 /* check_reserved: the place of a later field, which programs of today leave 0. */
 static cdnagen_status check_reserved(const char *name, int32_t reserved) {
     if (!reserved) return CDNAGEN_OK;
@@ -154,13 +165,22 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
         return fail(CDNAGEN_BAD_ARGUMENT,
                     "mqa_logits: logits_stride %" PRId64 " is less than a row, %" PRId64 " elements", logits_stride,
                     a->seq_kv);
-    TRY(check_buffer("q", a->q, bytes_needed(a->seq, q_row, q_row, 1), 16));
-    TRY(check_buffer("kv", a->kv, bytes_needed(a->seq_kv, s->dim, s->dim, 1), 16));
-    TRY(check_buffer("kv_scales", a->kv_scales, bytes_needed(1, 0, a->seq_kv, 4), 4));
-    TRY(check_buffer("weights", a->weights, bytes_needed(a->seq, s->heads, s->heads, 4), 4));
-    TRY(check_buffer("cu_starts", a->cu_starts, bytes_needed(1, 0, a->seq, 4), 4));
-    TRY(check_buffer("cu_ends", a->cu_ends, bytes_needed(1, 0, a->seq, 4), 4));
-    TRY(check_buffer("logits", a->logits, bytes_needed(a->seq, logits_stride, a->seq_kv, 4), 4));
+    const struct {
+        const char *name;
+        cdnagen_buffer buffer;
+        uint64_t needed;
+        unsigned alignment;
+    } buffers[] = {{"q", a->q, bytes_needed(a->seq, q_row, q_row, 1), 16},
+                   {"kv", a->kv, bytes_needed(a->seq_kv, s->dim, s->dim, 1), 16},
+                   {"kv_scales", a->kv_scales, bytes_needed(1, 0, a->seq_kv, 4), 4},
+                   {"weights", a->weights, bytes_needed(a->seq, s->heads, s->heads, 4), 4},
+                   {"cu_starts", a->cu_starts, bytes_needed(1, 0, a->seq, 4), 4},
+                   {"cu_ends", a->cu_ends, bytes_needed(1, 0, a->seq, 4), 4},
+                   {"logits", a->logits, bytes_needed(a->seq, logits_stride, a->seq_kv, 4), 4}};
+    for (int i = 0; i <= MQA_LOGITS; i++)
+        TRY(check_buffer(buffers[i].name, buffers[i].buffer, buffers[i].needed, buffers[i].alignment));
+    for (int i = 0; i < MQA_LOGITS; i++)
+        TRY(check_apart(buffers[i].name, buffers[i].buffer, buffers[i].needed, a->logits, buffers[MQA_LOGITS].needed));
 
     const mqa_geometry g = mqa_geometry_of((const mqa_variant *)p->variant, s, p->target.chip);
     const int64_t workgroups = ceil_div(a->seq, g.workgroup_rows);

@@ -256,6 +256,12 @@ static void bad_arguments(void **state) {
         {CHANGED(seq_kv, -1), CDNAGEN_BAD_ARGUMENT, {"seq_kv -1"}},
         {CHANGED(seq_kv, (1 << 29) + 1), CDNAGEN_LIMIT, {"seq_kv 536870913", "536870912"}},
         {CHANGED(seq, INT32_MAX), CDNAGEN_BAD_ARGUMENT, {"q has", "17592186036224"}},
+        {CHANGED(logits.ptr, 0x10000000), CDNAGEN_BAD_ARGUMENT, {"logits at 0x10000000", "overlaps q"}},
+        {CHANGED(logits.ptr, 0x10000000 + SEQ * HEADS * DIM - 4), CDNAGEN_BAD_ARGUMENT, {"overlaps q"}},
+        {CHANGED(kv_scales.ptr, 0x16000000 + ((SEQ - 1) * STRIDE + SEQ_KV) * 4 - 4),
+         CDNAGEN_BAD_ARGUMENT,
+         {"overlaps kv_scales"}},
+        {CHANGED(cu_ends.ptr, 0x16000000), CDNAGEN_BAD_ARGUMENT, {"overlaps cu_ends", "memory of its own"}},
         {CHANGED(num_splits, -1), CDNAGEN_BAD_ARGUMENT, {"num_splits -1", "65535"}},
         {CHANGED(num_splits, 65536), CDNAGEN_BAD_ARGUMENT, {"num_splits 65536", "65535"}},
         {CHANGED(reserved, 1), CDNAGEN_BAD_ARGUMENT, {"args.reserved is 1", "leave it 0"}},
@@ -271,11 +277,22 @@ static void bad_arguments(void **state) {
                  (const char *const[]){"args is NULL", NULL});
 }
 
+static void neighbours_do_not_overlap(void **state) {
+    (void)state;
+    cdnagen_mqa_logits_args a = good_args();
+    launch l;
+    a.logits.ptr = (char *)a.q.ptr + SEQ * HEADS * DIM;
+    assert_int_equal(bind(&a, DEFAULT_TAG, &l), CDNAGEN_OK);
+    a.weights.ptr = (char *)a.logits.ptr + ((SEQ - 1) * STRIDE + SEQ_KV) * 4;
+    assert_int_equal(bind(&a, DEFAULT_TAG, &l), CDNAGEN_OK);
+}
+
 static void a_grid_beyond_hip_is_refused(void **state) {
     (void)state;
     cdnagen_mqa_logits_args a = good_args();
     launch l;
     a.seq = 1 << 26; /* rows of 64 work items: one workgroup too many */
+    a.logits.ptr = (char *)((uintptr_t)1 << 44);
     a.q.bytes = a.weights.bytes = a.cu_starts.bytes = a.cu_ends.bytes = a.logits.bytes = SIZE_MAX;
     expect_error("grid", bind(&a, DEFAULT_TAG, &l), CDNAGEN_LIMIT,
                  (const char *const[]){"67108864 workgroups", "67108863", NULL});
@@ -330,6 +347,7 @@ int main(void) {
         cmocka_unit_test(strides_given_as_they_are_are_taken),
         cmocka_unit_test(nothing_to_do_is_no_launch),
         cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(neighbours_do_not_overlap),
         cmocka_unit_test(a_grid_beyond_hip_is_refused),
         cmocka_unit_test(public_shapes),
     };

@@ -56,13 +56,13 @@ static cdnagen_buffer buffer(uintptr_t address) { return (cdnagen_buffer){(void 
 
 static cdnagen_mqa_logits_args arguments(void) {
     return (cdnagen_mqa_logits_args){.size = sizeof(cdnagen_mqa_logits_args),
-                                     .q = buffer(0x1000),
-                                     .kv = buffer(0x2000),
-                                     .kv_scales = buffer(0x3000),
-                                     .weights = buffer(0x4000),
-                                     .cu_starts = buffer(0x5000),
-                                     .cu_ends = buffer(0x6000),
-                                     .logits = buffer(0x7000),
+                                     .q = buffer(0x10000000),
+                                     .kv = buffer(0x20000000),
+                                     .kv_scales = buffer(0x30000000),
+                                     .weights = buffer(0x40000000),
+                                     .cu_starts = buffer(0x50000000),
+                                     .cu_ends = buffer(0x60000000),
+                                     .logits = buffer(0x70000000),
                                      .seq = 128,
                                      .seq_kv = 1024,
                                      .num_splits = 3};
@@ -207,7 +207,7 @@ static void a_launch_arrives_as_it_was_bound(void **state) {
     int32_t last[3];
     memcpy(words, hip->kernarg, sizeof words);
     memcpy(last, hip->kernarg + sizeof words, sizeof last);
-    for (int i = 0; i < 7; i++) assert_int_equal(words[i], 0x1000 * (i + 1));
+    for (int i = 0; i < 7; i++) assert_int_equal(words[i], 0x10000000 * (i + 1));
     assert_int_equal(words[7], 64 * 128);
     assert_int_equal(words[8], 128);
     assert_int_equal(words[9], 64);

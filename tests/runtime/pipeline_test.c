@@ -302,7 +302,7 @@ static void a_launch_without_a_device_says_so(void **state) {
     cdnagen *ctx = context("", 0, CDNAGEN_SPILLS_ALLOW);
     cdnagen_kernel *kernel;
     assert_int_equal(gen_kernel(ctx, tag, shape_words, &kernel), CDNAGEN_OK);
-    const cdnagen_buffer b = {(void *)0x1000, (size_t)1 << 40};
+    const cdnagen_buffer b = {(void *)0x1000, (size_t)1 << 20}, out = {(void *)0x1000000, (size_t)1 << 20};
     cdnagen_mqa_logits_args args = {.size = sizeof args,
                                     .q = b,
                                     .kv = b,
@@ -310,7 +310,7 @@ static void a_launch_without_a_device_says_so(void **state) {
                                     .weights = b,
                                     .cu_starts = b,
                                     .cu_ends = b,
-                                    .logits = b,
+                                    .logits = out,
                                     .seq = 1,
                                     .seq_kv = 64};
     assert_int_equal(cdnagen_launch_mqa_logits(kernel, &args, NULL), CDNAGEN_NO_DEVICE);
