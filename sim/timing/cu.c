@@ -492,6 +492,7 @@ int cu_run(cu *c, const uint64_t *group_id, uint32_t positions, uint32_t residen
     int ok = places != NULL, finished = 0;
     const unsigned waves = (c->launch->block[0] * c->launch->block[1] * c->launch->block[2] + LANES - 1) / LANES;
     c->runner = mem_alloc((size_t)resident_count * waves * sizeof(runner *));
+    c->runners = 0;
     ok = ok && c->runner;
     for (uint32_t i = 0; ok && i < resident_count; i++) {
         places[i].position = UINT32_MAX;

@@ -4,6 +4,7 @@
 #include "sim/timing/kernel.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -390,7 +391,8 @@ static void model(launch *l, const codeobj_kernel *kernel, const sim_timing_opti
     out->groups_walked = k.walked;
     put_back(&k);
     if (!ok && !atomic_exchange(&l->faulted, 1))
-        strcpy(l->fault, atomic_load(&k.launch.faulted) ? k.launch.fault : "host memory for the timing model ran out");
+        snprintf(l->fault, sizeof l->fault, "%s",
+                 atomic_load(&k.launch.faulted) ? k.launch.fault : "host memory for the timing model ran out");
     look_free(&k);
 }
 
