@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Conversions to and from the formats below 32 bits, with scales and random rounding.
- * source: AMD CDNA4 ISA guide, instruction pseudo-code; docs/simulator.md for what it leaves open */
+ * source: AMD CDNA4 ISA guide, instruction pseudo-code; docs/instructions.md for what it leaves open */
 #include "sim/convert.h"
 
 #include <math.h>

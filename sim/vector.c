@@ -148,12 +148,17 @@ uint32_t place_result(const inst *in, uint32_t old, uint32_t x) {
     return x;
 }
 
-/* The host's rounding and denormal handling for a MODE other than the default. */
+/* The host's rounding and denormal handling for a MODE other than the default. Of the two sets of bits, those for f16 and
+ * f64 serve an instruction that reads or writes such a number. */
 enum { MODE_DEFAULT = 0xf0 };
-static unsigned host_environment(uint32_t mode, value_type type) {
+static int is_single(value_type t) { return t == T_f32 || t == T_pf32 || t == T_mix; }
+static int is_half_float(value_type t) { return t == T_f16 || t == T_hf16 || t == T_pf16; }
+static unsigned host_environment(const inst *in, uint32_t mode) {
     static const unsigned rounding[] = {0x0000, 0x4000, 0x2000, 0x6000}; /* nearest, up, down, to zero */
-    const int single = type == T_f32 || type == T_pf32 || type == T_mix;
-    const uint32_t round = mode >> (single ? 0 : 2) & 3, denormals = mode >> (single ? 4 : 6) & 3;
+    const value_type source = in->row->type[in->row->carry_out == 1 ? 2 : 1], result = in->row->type[0];
+    const int packs_halves = strstr(in->row->name, "pk_f16_f32") != NULL;
+    const uint32_t round = mode >> (is_single(source) && !is_half_float(result) && !packs_halves ? 0 : 2) & 3;
+    const uint32_t denormals = mode >> (is_single(source) ? 4 : 6) & 3;
     return 0x1f80u | rounding[round] | (denormals & 1 ? 0 : 0x0040u) | (denormals & 2 ? 0 : 0x8000u);
 }
 
@@ -163,8 +168,7 @@ static void call_effect(wave *w, const inst *in, lanes *x) {
         return;
     }
     const unsigned saved = _mm_getcsr();
-    _mm_setcsr(
-        host_environment(w->mode, in->row->type[1] == T_none ? T_u32 : in->row->type[in->row->carry_out == 1 ? 2 : 1]));
+    _mm_setcsr(host_environment(in, w->mode));
     in->effect(x);
     _mm_setcsr(saved);
 }

@@ -47,6 +47,31 @@ static const struct {
     {"v_mov_b32 v3, 0x33800000\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 1\nv_add_f32 v10, 1.0, v3\n"
      "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 0",
      0x3f800001}, /* rounds up */
+    /* Bits 3:2 round f64 and f16, also what becomes an f16. */
+    {"v_mov_b32 v3, 0x3f800800\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 1\nv_cvt_f16_f32 v10, v3\n"
+     "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 0",
+     0x3c01},
+    {"v_mov_b32 v3, 0x3f800800\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 1\nv_cvt_f16_f32 v10, v3\n"
+     "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 0",
+     0x3c00},
+    {"v_mov_b32 v3, 0x04000000\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 2\nv_add_f16 v10, 1.0, -v3\n"
+     "v_mov_b32 v4, 1\nv_sub_f16 v10, 1.0, v4\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 0",
+     0x3bff},
+    {"v_mov_b32 v4, 1\nv_mov_b32 v5, 0\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 1\nv_add_f64 v[10:11], v[4:5], "
+     "1.0\n"
+     "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 0",
+     1},
+    {"v_mov_b32 v4, 1\nv_mov_b32 v5, 0\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 3\nv_add_f64 v[10:11], v[4:5], "
+     "-1.0\n"
+     "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 0\nv_mov_b32 v10, v11",
+     0xbfefffff},
+    {"v_mov_b32 v4, 1\nv_mov_b32 v5, 0\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), 0\nv_add_f64 v[10:11], v[4:5], "
+     "v[4:5]\n"
+     "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), 3",
+     0},
+    {"s_getreg_b32 s6, hwreg(HW_REG_GPR_ALLOC, 8, 6)" SCALAR, 63},
+    {"s_cmp_eq_u32 s4, s4\ns_getreg_b32 s6, hwreg(HW_REG_STATUS, 0, 1)" SCALAR, 1},
+    {"s_getreg_b32 s6, hwreg(HW_REG_LDS_ALLOC, 12, 9)" SCALAR, 0},
     {"v_mov_b32 v3, 0x12345678\nv_mov_b32 v4, 0x07060504\nv_perm_b32 v10, v3, v3, v4", 0x12345678},
     {"v_mov_b32 v3, 0x80ff0012\nv_mov_b32 v4, 0x0c0d0b08\nv_perm_b32 v10, v3, v3, v4", 0x00ffff00},
     {"v_mov_b32 v3, 0x12345678\nv_alignbit_b32 v10, v3, v3, 8", 0x78123456},
