@@ -71,7 +71,10 @@ static void classify_matrix(const inst *in, const parameters *q, op *o) {
     o->passes = (int)(flop / (matrix_rate(m, in, q) / SIMDS) / SLOT_CLK + 0.5);
     o->gate_packed = o->passes + (int)q->gate_packed + (a_bytes >= q->gate_packed_bytes);
     o->gate = alone ? o->passes + (int)q->gate_packed : (int)(q->gate_slots + (int)(most_bytes / q->gate_bytes));
-    o->read_after = o->passes + (int)(alone ? q->sgemm_read_after : q->mfma_read_after) + 1;
+    o->read_after = o->passes + 1 +
+                    (int)(alone            ? q->sgemm_read_after
+                          : o->passes == 2 ? q->mfma_read_after_2
+                                           : q->mfma_read_after);
     o->c_after = o->passes + (int)(alone ? q->sgemm_c_after : q->mfma_c_after) + 1;
     o->scaled = m->scaled;
     writes(o, &in->op[0], r.acc);

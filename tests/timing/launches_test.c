@@ -11,6 +11,12 @@
 static const char source[] =
     "#define barrier() __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"); __builtin_amdgcn_s_barrier();"
     " __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\")\n"
+    "kernel void own(global uint *data) { uint x = 0; const uint i = __builtin_amdgcn_workitem_id_x();"
+    " for (uint n = 0; n < 8; n++) x ^= data[__builtin_amdgcn_workgroup_id_x() * 2048 + n * 256 + i];"
+    " if (x == 12345) data[0] = x; }\n"
+    "kernel void shared(global uint *data) { uint x = 0; const uint i = __builtin_amdgcn_workitem_id_x();"
+    " for (uint n = 0; n < 8; n++) x ^= data[n * 256 + i];"
+    " if (x == 12345) data[0] = x; }\n"
     "kernel void mix(global uint *data) {\n"
     "  local uint sum[256]; const uint i = __builtin_amdgcn_workitem_id_x();\n"
     "  const uint at = __builtin_amdgcn_workgroup_id_x() * 256 + i; uint x = data[1024 + at];\n"
@@ -99,6 +105,29 @@ static void occupancy_and_limit(void **state) {
     assert_string_equal(t.limit, "waves");
     assert_int_equal(t.waves_reached, 8);
     sim_timing_free(&t);
+}
+
+/* 512 workgroups of 8 KiB each: all different, or all the same. */
+static void bytes_at_each_level(void **state) {
+    (void)state;
+    const uint64_t buffer = gpu_buffer(NULL, WORDS * sizeof *content);
+    const gpu_grid grid = {.groups = 512, .threads = 256};
+    const double total = 512 * 8192;
+    sim_timing own = model(module, "own", grid, buffer, NULL, 1),
+               shared = model(module, "shared", grid, buffer, NULL, 1);
+    assert_true(own.load_bytes == total && shared.load_bytes == total);
+    assert_true(own.l1_hit == 0 && own.l2_hit == 0 && own.mall_hit == 0);
+    assert_true(own.hbm_bytes == total);
+    assert_true(shared.l1_hit == 0.5); /* two workgroups a CU */
+    assert_true(shared.l1_miss_bytes == total / 2);
+    /* Of the 32 CUs of an XCD one fetches a line; the others' L1 holds nothing for their second workgroup, so that L2 is
+     * asked 63 times. Of the 8 XCDs one fetches the line from HBM. */
+    assert_true(shared.l2_hit > 61.9 / 63 && shared.l2_hit < 62.1 / 63);
+    assert_true(shared.mall_hit > 0.75 && shared.mall_hit < 1);
+    assert_true(shared.kernel_clk < own.kernel_clk);
+    sim_timing_free(&own);
+    sim_timing_free(&shared);
+    assert_int_equal(gpu->free((void *)(uintptr_t)buffer), HIP_SUCCESS);
 }
 
 static void parameters_come_from_a_file(void **state) {
@@ -244,6 +273,7 @@ int main(void) {
         cmocka_unit_test(sums_agree),
         cmocka_unit_test(more_workgroups_take_longer),
         cmocka_unit_test(occupancy_and_limit),
+        cmocka_unit_test(bytes_at_each_level),
         cmocka_unit_test(parameters_come_from_a_file),
         cmocka_unit_test(bad_parameter_files_are_refused),
         cmocka_unit_test(a_fault_in_the_sample_is_the_launch_s),

@@ -93,6 +93,59 @@ static void lanes_that_are_off_cost_nothing(void **state) {
     assert_int_equal(lds_access(c, &q, &a, lds).conflict, 2 * 60);
 }
 
+/* ---- matrix instructions ---- */
+
+static const struct matrix {
+    const char *chip, *name;
+    int formats;                     /* cbsz and blgp */
+    int passes, gate, read, partial; /* read, partial: slots that LLVM's hazard recogniser puts between */
+} matrices[] = {
+    {"gfx942", "v_mfma_f32_4x4x4_16b_f16", 0, 2, 1, 5, 3},
+    {"gfx942", "v_mfma_f32_16x16x16_f16", 0, 4, 1, 7, 5},
+    {"gfx942", "v_mfma_f32_32x32x8_bf16", 0, 8, 1, 11, 9},
+    {"gfx942", "v_mfma_f32_16x16x32_fp8_fp8", 0, 4, 1, 7, 5},
+    {"gfx942", "v_mfma_f32_32x32x16_bf8_fp8", 0, 8, 1, 11, 9},
+    {"gfx942", "v_mfma_i32_32x32x16_i8", 0, 8, 1, 11, 9},
+    {"gfx942", "v_mfma_f32_16x16x4_f32", 0, 8, 10, 10, 8},
+    {"gfx942", "v_mfma_f32_32x32x2_f32", 0, 16, 18, 18, 16},
+    {"gfx942", "v_mfma_f64_16x16x4_f64", 0, 8, 10, 10, 8},
+    {"gfx950", "v_mfma_f32_4x4x4_16b_f16", 0, 2, 1, 5, 4},
+    {"gfx950", "v_mfma_f32_16x16x16_f16", 0, 4, 1, 8, 6},
+    {"gfx950", "v_mfma_f32_16x16x32_f16", 0, 4, 2, 8, 6},
+    {"gfx950", "v_mfma_f32_32x32x16_bf16", 0, 8, 2, 12, 10},
+    {"gfx950", "v_mfma_f32_32x32x16_fp8_fp8", 0, 8, 1, 12, 10},
+    {"gfx950", "v_mfma_i32_16x16x64_i8", 0, 4, 2, 8, 6},
+    {"gfx950", "v_mfma_f32_16x16x128_f8f6f4", 0, 8, 3, 12, 10},
+    {"gfx950", "v_mfma_f32_16x16x128_f8f6f4", 4, 4, 2, 8, 6},
+    {"gfx950", "v_mfma_f32_32x32x64_f8f6f4", 0, 16, 3, 20, 18},
+    {"gfx950", "v_mfma_f32_32x32x64_f8f6f4", 2, 8, 2, 12, 10},
+    {"gfx950", "v_mfma_f64_16x16x4_f64", 0, 16, 18, 18, 16},
+};
+
+static void matrix_passes_and_distances(void **state) {
+    (void)state;
+    static const isa_row matrix_row = {.name = "v_mfma", .format = F_MATRIX};
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
+        const struct matrix *m = &matrices[i];
+        parameters q;
+        assert_int_equal(parameters_of(chip_find(m->chip, 6), NULL, &q), CDNAGEN_OK);
+        inst code[2] = {{.row = &matrix_row,
+                         .mfma = sim_mfma_find(m->name),
+                         .cbsz = (uint8_t)m->formats,
+                         .blgp = (uint8_t)m->formats,
+                         .op_count = 4}};
+        assert_non_null(code[0].mfma);
+        const program p = {.code = code, .count = 1};
+        op *ops = ops_classify(&p, &q);
+        assert_non_null(ops);
+        if (ops->passes != m->passes || ops->gate != m->gate || ops->read_after != m->read + 1 ||
+            ops->c_after != m->partial + 1)
+            fail_msg("%s %s: passes %d, gate %d, read %d, partial %d", m->chip, m->name, ops->passes, ops->gate,
+                     ops->read_after - 1, ops->c_after - 1);
+        mem_free(ops);
+    }
+}
+
 /* ---- vector memory ---- */
 
 static void segments_of_an_access(void **state) {
@@ -220,6 +273,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(lds_phases),
         cmocka_unit_test(lanes_that_are_off_cost_nothing),
+        cmocka_unit_test(matrix_passes_and_distances),
         cmocka_unit_test(segments_of_an_access),
         cmocka_unit_test(panel_walk_of_wide_products),
         cmocka_unit_test(resident_panels),
