@@ -22,7 +22,7 @@ int exit_code_of(cdnagen_status status);
 
 typedef struct cli {
     const char *target, *device, *sim_mode, *sim_check, *dump, *output, *jobs, *out_dir, *parameters;
-    const char *kernel, *grid, *block, *args;
+    const char *kernel, *grid, *block, *args, *trace;
     int check, no_cache, stats, json, help;
     const char *words[64]; /* what is not an option */
     size_t word_count;
@@ -43,7 +43,8 @@ enum {
     TAKES_OUT_DIR = 1 << 10,
     TAKES_HELP = 1 << 11, /* every command does */
     TAKES_PARAMETERS = 1 << 12,
-    TAKES_LAUNCH = 1 << 13 /* --kernel, --grid, --block, --args */
+    TAKES_LAUNCH = 1 << 13, /* --kernel, --grid, --block, --args */
+    TAKES_TRACE = 1 << 14
 };
 
 /* options_parse: argv after the command -> *out.   errors: BAD_ARGUMENT, naming the option, listing the known */
@@ -98,5 +99,7 @@ int sim_command(const cli *options);
 int version_command(const cli *options);
 int doctor_command(const cli *options);
 int explain_command(const cli *options);
+int annotate_command(const cli *options);
+int diff_command(const cli *options);
 
 #endif

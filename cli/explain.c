@@ -3,8 +3,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "cli/cli.h"
-#include "study/explain.h"
+#include "cli/inspect.h"
 
 static double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
@@ -73,9 +72,8 @@ static void print_conflicts(const sim_timing *t) {
     }
 }
 
-static void print_explanation(const cdnagen_kernel_info *i, const explanation *e) {
+void print_sample(const explanation *e) {
     const sim_timing *t = &e->timing;
-    printf("kernel       %s:%s\nshape        %s\ntarget       %s\n", i->op, i->tag, i->shape, i->target);
     printf("modelled     all figures below are a model's; nothing was measured\n");
     printf("grid         %llu workgroups of %u waves, %u at once on a CU: %.2f rounds of %d CUs\n",
            (unsigned long long)e->groups, t->waves_per_group, t->groups_per_cu, rounds(e), t->chip->cus);
@@ -91,6 +89,12 @@ static void print_explanation(const cdnagen_kernel_info *i, const explanation *e
             if (*p == '\n' && p[1]) printf("             ");
         }
     }
+}
+
+static void print_explanation(const cdnagen_kernel_info *i, const explanation *e) {
+    const sim_timing *t = &e->timing;
+    printf("kernel       %s:%s\nshape        %s\ntarget       %s\n", i->op, i->tag, i->shape, i->target);
+    print_sample(e);
     printf("cycles       %.0f of the kernel, %.0f of the CU looked at\n", t->kernel_clk, t->cu_clk);
     printf(
         "time         %.2f us modelled at %.0f MHz; band %.2f us (%.0f MHz) to %.2f us (%.0f MHz), launch included\n",
@@ -191,16 +195,23 @@ int explain_command(const cli *options) {
     request r;
     plan p;
     explanation e = {0};
+    timeline trace;
+    timeline_start(&trace);
+    const sim_timing_options how = {
+        .parameters = options->parameters, .event = options->trace ? timeline_take : NULL, .event_user = &trace};
     cli simulated = *options;
     simulated.device = "sim";
     cdnagen_status status = request_open(&simulated, "sim", &r);
     if (status) return fail_exit(status);
     progress("modelling");
     status = plan_of(&r.info, &p);
-    if (!status) status = explain_run(r.ctx, r.kernel, &r.info, &p, options->parameters, &e);
+    if (!status) status = explain_run(r.ctx, r.kernel, &r.info, &p, &how, &e);
+    if (!status && options->trace) status = timeline_write(&trace, &e.timing, options->trace);
     progress("%s", "");
     if (!status && options->json) status = print_json(&r.info, &e);
     if (!status && !options->json) print_explanation(&r.info, &e);
+    if (!status && !options->json && options->trace) print_trace(&trace, &e.timing, options->trace);
+    timeline_free(&trace);
     const int code = status ? fail_exit(status) : EXIT_OK;
     explain_free(&e);
     request_close(&r);

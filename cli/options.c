@@ -42,6 +42,8 @@ static const struct option {
     {"--block", "X[,Y,Z]", "work-items of a workgroup", TAKES_LAUNCH, VALUE_NEEDED, offsetof(cli, block)},
     {"--args", "FILE", "the kernel's arguments as JSON; see docs/simulator.md", TAKES_LAUNCH, VALUE_NEEDED,
      offsetof(cli, args)},
+    {"--trace", "FILE", "write a timeline of each modelled wave for Perfetto or chrome://tracing", TAKES_TRACE,
+     VALUE_NEEDED, offsetof(cli, trace)},
     {"--help", NULL, "this text", TAKES_HELP, VALUE_NONE, offsetof(cli, help)},
 };
 enum { OPTIONS = sizeof options / sizeof *options };

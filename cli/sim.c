@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "study/sim_run.h"
+#include "cli/inspect.h"
+#include "study/trace.h"
 
 /* "X[,Y,Z]" -> three numbers, 1 where there is none. */
 static cdnagen_status parse_extent(const char *option, const char *words, uint32_t out[3]) {
@@ -24,18 +24,22 @@ static cdnagen_status parse_extent(const char *option, const char *words, uint32
     return fail(CDNAGEN_BAD_ARGUMENT, "%s %s: X, X,Y or X,Y,Z is needed, each 1 or more", option, words);
 }
 
-static cdnagen_status job_of(const cli *options, char mode[SIM_MODE_BYTES], sim_job *job) {
-    if (options->word_count != 1 || !options->grid || !options->block || !options->args)
+cdnagen_status sim_job_of(const cli *options, const char *object, char mode[SIM_MODE_BYTES], sim_job *job) {
+    if (!options->grid || !options->block || !options->args)
         return fail(CDNAGEN_BAD_ARGUMENT,
-                    "sim needs one code object, --grid X[,Y,Z], --block X[,Y,Z] and --args FILE.json");
+                    "a code object, here %s, needs --grid X[,Y,Z], --block X[,Y,Z] and --args FILE.json", object);
     sim_mode_words(options, mode);
-    *job = (sim_job){.object = options->words[0],
-                     .args = options->args,
-                     .kernel = options->kernel,
-                     .target = options->target,
-                     .mode = mode};
+    *job = (sim_job){
+        .object = object, .args = options->args, .kernel = options->kernel, .target = options->target, .mode = mode};
     TRY(parse_extent("--grid", options->grid, job->grid));
     return parse_extent("--block", options->block, job->block);
+}
+
+void print_trace(const timeline *t, const sim_timing *timing, const char *path) {
+    printf("trace        %s, modelled: %zu events of %zu waves", path, t->event_count, t->track_count);
+    if (t->cut != UINT64_MAX)
+        printf("; cut at clk %llu of %.0f, where it was full", (unsigned long long)t->cut, timing->cu_clk);
+    printf("\n");
 }
 
 static void show(const sim_job *job, const sim_report *r) {
@@ -49,12 +53,22 @@ static void show(const sim_job *job, const sim_report *r) {
 }
 
 int sim_command(const cli *options) {
-    sim_job job;
+    sim_job job = {0};
     sim_report report = {0};
     char mode[SIM_MODE_BYTES];
-    cdnagen_status status = job_of(options, mode, &job);
+    timeline trace;
+    timeline_start(&trace);
+    const sim_timing_options timing = {.event = timeline_take, .event_user = &trace};
+    cdnagen_status status =
+        options->word_count == 1
+            ? sim_job_of(options, options->words[0], mode, &job)
+            : fail(CDNAGEN_BAD_ARGUMENT, "sim takes one code object, %zu words were given", options->word_count);
+    if (options->trace) job.timing = &timing;
     if (!status) status = sim_run(&job, &report);
+    if (!status && options->trace) status = timeline_write(&trace, &report.timing, options->trace);
     if (!status) show(&job, &report);
+    if (!status && options->trace) print_trace(&trace, &report.timing, options->trace);
+    timeline_free(&trace);
     const int code = status ? fail_exit(status) : EXIT_OK;
     sim_report_free(&report);
     return code;

@@ -67,6 +67,7 @@ int memory_release(memory *m, uint64_t address, int internal) {
     allocation *a = at_or_before(m, address);
     if (!a || a->address != address || !a->live || a->internal != internal) return 0;
     a->live = 0;
+    while (m->oldest < m->count && !m->list[m->oldest].live) m->oldest++;
     const size_t pages = (a->bytes + PAGE - 1) / PAGE * PAGE;
     if (pages) {
         madvise((void *)(uintptr_t)address, pages, MADV_DONTNEED);

@@ -20,6 +20,7 @@ typedef struct memory {
     size_t reserved, next;
     allocation *list; /* by address */
     size_t count, capacity;
+    size_t oldest;               /* the first that is live; count: none is */
     const struct memory *beyond; /* more memory that is reachable from here, for memory_find only; or NULL */
 } memory;
 

@@ -47,35 +47,37 @@ static cdnagen_status reduce(const plan *p, const cdnagen_kernel_info *info, pla
 
 /* ---- the look ---- */
 
-static cdnagen_status look(cdnagen *ctx, cdnagen_kernel *kernel, const plan *p, const char *parameters,
+static cdnagen_status look(cdnagen *ctx, cdnagen_kernel *kernel, const plan *p, const sim_timing_options *asked,
                            uint64_t stands_for, sim_timing *out) {
     const check_options how = {.run_only = 1};
-    const sim_timing_options timing = {.parameters = parameters, .only = 1, .stands_for = stands_for};
+    sim_timing_options timing = *asked;
+    timing.only = 1;
+    timing.stands_for = stands_for;
     check_report ignored;
     TRY(sim_timing_next(p->target.chip, &timing, out));
     return check_run(ctx, kernel, p, &how, &ignored);
 }
 
-static cdnagen_status look_reduced(cdnagen *ctx, const plan *p, const char *parameters, explanation *out) {
+static cdnagen_status look_reduced(cdnagen *ctx, const plan *p, const sim_timing_options *asked, explanation *out) {
     cdnagen_kernel *kernel = NULL;
     text tag = {0};
     text_add(&tag, "%s:%s", p->family->name, p->tag);
     cdnagen_status status = tag.failed ? fail_no_memory() : gen_kernel(ctx, tag.data, p->shape_text, &kernel);
     text_free(&tag);
-    if (!status) status = look(ctx, kernel, p, parameters, out->groups, &out->timing);
+    if (!status) status = look(ctx, kernel, p, asked, out->groups, &out->timing);
     cdnagen_free_kernel(kernel);
     return status;
 }
 
 cdnagen_status explain_run(cdnagen *ctx, cdnagen_kernel *kernel, const cdnagen_kernel_info *info, const plan *p,
-                           const char *parameters, explanation *out) {
+                           const sim_timing_options *asked, explanation *out) {
     plan launched;
     *out = (explanation){0};
     TRY(reduce(p, info, &launched, &out->reduced));
     snprintf(out->shape, sizeof out->shape, "%s", launched.shape_text);
     out->groups = (uint64_t)info->grid[0] * info->grid[1] * info->grid[2];
-    cdnagen_status status = out->reduced ? look_reduced(ctx, &launched, parameters, out)
-                                         : look(ctx, kernel, &launched, parameters, 0, &out->timing);
+    cdnagen_status status =
+        out->reduced ? look_reduced(ctx, &launched, asked, out) : look(ctx, kernel, &launched, asked, 0, &out->timing);
     if (!status && !out->timing.groups)
         status = fail(CDNAGEN_BAD_SHAPE, "%s: this shape launches nothing that could be explained", p->family->name);
     if (status) explain_free(out);

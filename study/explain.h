@@ -14,10 +14,10 @@ typedef struct explanation {
 } explanation;
 
 /* explain_run: model the kernel that `ctx`, a context on the simulator, generated from `p`.
- * `info` is the kernel's; `parameters` a file that replaces values of the model's table, or NULL
+ * `info` is the kernel's; `asked` says how, but for `only` and `stands_for`
  * errors: BAD_SHAPE (a run-time word is missing), BAD_ARGUMENT, IO (parameters), NO_MEMORY, and what the launch returns */
 cdnagen_status explain_run(cdnagen *ctx, cdnagen_kernel *kernel, const cdnagen_kernel_info *info, const plan *p,
-                           const char *parameters, explanation *out);
+                           const sim_timing_options *asked, explanation *out);
 void explain_free(explanation *e);
 
 #endif

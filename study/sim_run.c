@@ -97,6 +97,7 @@ static cdnagen_status launch_job(session *s, const sim_job *job, sim_report *r, 
                     : a->kind == SIM_ARG_LOCAL ? (void *)&place[i]
                                                : (void *)a->value;
     }
+    if (job->timing) TRY(sim_timing_next(r->chip, job->timing, &r->timing));
     const double started = clock_ms();
     TRY(hip_check(hip,
                   hip->module_launch_kernel(s->function, job->grid[0], job->grid[1], job->grid[2], job->block[0],
@@ -104,6 +105,7 @@ static cdnagen_status launch_job(session *s, const sim_job *job, sim_report *r, 
                   "hipModuleLaunchKernel"));
     TRY(hip_check(hip, hip->device_synchronize(), "hipDeviceSynchronize"));
     r->launch_ms = clock_ms() - started;
+    if (job->timing && job->timing->only) return CDNAGEN_OK;
     for (size_t i = 0; i < r->args.count; i++)
         if (r->args.arg[i].kind == SIM_ARG_BUFFER && r->args.arg[i].write)
             TRY(write_buffer(s, &r->args.arg[i], s->buffer[i]));
@@ -122,6 +124,7 @@ static cdnagen_status run_object(const sim_job *job, const codeobj *o, session *
     r->chip = o->chip;
     TRY(check_target(job->target, job->object, o->chip));
     TRY(find_kernel(o, job->kernel, &r->kernel));
+    r->entry = (uint32_t)(r->kernel.entry_address - o->text_address);
     TRY(sim_args_read(job->args, &r->kernel, &r->args));
     r->lds_bytes = r->args.lds_bytes + place_locals(&r->kernel, &r->args, place);
     TRY(check_limits(job, r));
@@ -146,4 +149,7 @@ cdnagen_status sim_run(const sim_job *job, sim_report *out) {
     return status;
 }
 
-void sim_report_free(sim_report *r) { sim_args_free(&r->args); }
+void sim_report_free(sim_report *r) {
+    sim_args_free(&r->args);
+    sim_timing_free(&r->timing);
+}

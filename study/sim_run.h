@@ -3,6 +3,7 @@
 #ifndef STUDY_SIM_RUN_H
 #define STUDY_SIM_RUN_H
 
+#include "sim/timing.h"
 #include "study/sim_args.h"
 
 typedef struct sim_job {
@@ -11,13 +12,16 @@ typedef struct sim_job {
     const char *target;        /* NULL: the code object's */
     const char *mode;          /* sim_open's words */
     uint32_t grid[3], block[3];
+    const sim_timing_options *timing; /* NULL: no model; with `only` nothing is written */
 } sim_job;
 
 typedef struct sim_report {
     codeobj_kernel kernel;
     const chip *chip;
     uint32_t lds_bytes; /* dynamic */
+    uint32_t entry;     /* of the kernel, in bytes from the start of the text section */
     double launch_ms;   /* host time */
+    sim_timing timing;  /* with job->timing */
     sim_args args;
 } sim_report;
 

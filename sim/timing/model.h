@@ -136,15 +136,15 @@ double traffic_access(traffic *t, const wave *w, const transfer *a, double now, 
 enum { SEGMENTS_MAX = 2 * LANES };
 typedef struct footprint {
     uint64_t segment[SEGMENTS_MAX]; /* numbers from address 0 on, ascending */
-    uint64_t base;                  /* segment where device memory starts, a multiple of a page */
+    uint64_t base;                  /* segment of the first live allocation, which starts a page */
     int segments;
     uint32_t bytes;
     int store, dwords; /* registers a lane */
     int scratch;
 } footprint;
 void footprint_of(const wave *w, const transfer *a, footprint *out);
-/* footprint_line: the line of the i-th segment, counted from the start of device memory, which lies elsewhere in each
- * process. */
+/* footprint_line: the line of the i-th segment, counted from the first live allocation: where it lies, in a process and
+ * after other launches, has nothing to do with the kernel. */
 static inline uint64_t footprint_line(const footprint *f, int i) {
     return (f->segment[i] - f->base) * SEGMENT_BYTES / LINE_BYTES;
 }

@@ -126,7 +126,7 @@ void footprint_of(const wave *w, const transfer *a, footprint *out) {
     const group *g = w->group;
     const size_t scratch = (size_t)g->launch->scratch_bytes * LANES;
     const memory *m = g->launch->memory;
-    out->base = m ? (uint64_t)(uintptr_t)m->base / SEGMENT_BYTES : 0;
+    out->base = m && m->oldest < m->count ? m->list[m->oldest].address / SEGMENT_BYTES : 0;
     out->segments = 0;
     out->bytes = 0;
     out->scratch = 0;
