@@ -12,6 +12,9 @@ static int is_short(value_type t) {
     return t == T_u16 || t == T_i16 || t == T_f16 || t == T_h16 || t == T_hi16 || t == T_hf16;
 }
 
+static int is_single(value_type t) { return t == T_f32 || t == T_pf32 || t == T_mix; }
+static int is_half_float(value_type t) { return t == T_f16 || t == T_hf16 || t == T_pf16; }
+
 static void spread(uint32_t mask[LANES], uint64_t bits) {
     for (int l = 0; l < LANES; l++) mask[l] = (uint32_t)-(int32_t)(bits >> l & 1);
 }
@@ -151,8 +154,6 @@ uint32_t place_result(const inst *in, uint32_t old, uint32_t x) {
 /* The host's rounding and denormal handling for a MODE other than the default. Of the two sets of bits, those for f16 and
  * f64 serve an instruction that reads or writes such a number. */
 enum { MODE_DEFAULT = 0xf0 };
-static int is_single(value_type t) { return t == T_f32 || t == T_pf32 || t == T_mix; }
-static int is_half_float(value_type t) { return t == T_f16 || t == T_hf16 || t == T_pf16; }
 static unsigned host_environment(const inst *in, uint32_t mode) {
     static const unsigned rounding[] = {0x0000, 0x4000, 0x2000, 0x6000}; /* nearest, up, down, to zero */
     const value_type source = in->row->type[in->row->carry_out == 1 ? 2 : 1], result = in->row->type[0];
@@ -173,6 +174,21 @@ static void call_effect(wave *w, const inst *in, lanes *x) {
     _mm_setcsr(saved);
 }
 
+/* f16 denormals, which the host's f32 arithmetic would keep: MODE may flush them. */
+static int flushes_halves(const wave *w, const inst *in) {
+    if ((w->mode & MODE_F16_F64_DENORMALS) == MODE_F16_F64_DENORMALS) return 0;
+    for (int i = 0; i < OPERANDS_MAX; i++)
+        if (is_half_float(in->row->type[i])) return 1;
+    return 0;
+}
+static void flush_halves(value_type type, uint32_t *x) {
+    const uint32_t high = type == T_pf16 ? 0x7c000000u : 0;
+    for (int l = 0; l < LANES; l++) {
+        if (!(x[l] & 0x7c00u)) x[l] &= ~0x3ffu;
+        if (high && !(x[l] & high)) x[l] &= ~0x3ff0000u;
+    }
+}
+
 /* Sources, then the lane loop. Returns the lanes that took part. */
 static uint64_t evaluate(wave *w, const inst *in, uint64_t exec, lanes *x) {
     const isa_row *row = in->row;
@@ -181,13 +197,15 @@ static uint64_t evaluate(wave *w, const inst *in, uint64_t exec, lanes *x) {
     const int first = row->carry_out == 1 ? 2 : 1;
     const int last = row->carry_in > 0 ? row->carry_in : in->op_count;
     uint64_t active = exec;
+    const int flush = !(w->mode & MODE_ALLOW_F16_F64_DENORMALS_IN) && flushes_halves(w, in);
     for (int i = first, s = 0; i < last; i++, s++) {
         source[s] = plain_source(w, in, i, room[s]);
-        if (in->simple) continue;
+        if (in->simple && !flush) continue;
         if (source[s] != room[s])
             memcpy(room[s], source[s], (is_wide(row->type[i]) ? 2 : 1) * LANES * sizeof(uint32_t));
         if (in->dpp && s == 0) active = apply_dpp(in, exec, room[s], is_wide(row->type[i]) ? 2 : 1);
         modify_source(in, i, s, room[s]);
+        if (flush && is_half_float(row->type[i])) flush_halves(row->type[i], room[s]);
         source[s] = room[s];
     }
     if (row->carry_in >= 0) x->carry_in = scalar_read(w, &in->op[row->carry_in], T_mask);
@@ -257,7 +275,8 @@ void run_vector(wave *w, const inst *in) {
     uint32_t (*const d)[LANES] = &w->vgpr[in->op[0].index];
     lanes x = {.d = d[0], .mask = w->mask};
     uint64_t active;
-    if (in->simple) {
+    const int flush = is_half_float(in->row->type[0]) && flushes_halves(w, in);
+    if (in->simple && !flush) {
         active = evaluate(w, in, exec, &x);
     } else {
         const int words = is_wide(in->row->type[0]) ? 2 : 1;
@@ -266,6 +285,7 @@ void run_vector(wave *w, const inst *in) {
         x.d = result;
         active = evaluate(w, in, exec, &x);
         modify_result(in, result);
+        if (flush && !(w->mode & MODE_ALLOW_F16_F64_DENORMALS_OUT)) flush_halves(in->row->type[0], result);
         for (int l = 0; l < LANES; l++) {
             if (!(active >> l & 1)) continue;
             d[0][l] = place_result(in, d[0][l], result[l]);

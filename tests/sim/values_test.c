@@ -69,6 +69,21 @@ static const struct {
      "v[4:5]\n"
      "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), 3",
      0},
+    /* f16 denormals: inputs alone, results alone, packed. */
+    {"v_mov_b32 v4, 0x8200\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), 2\nv_add_f16 v10, v4, v4\n"
+     "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), 3",
+     0x8000},
+    {"v_mov_b32 v4, 0x0400\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), 1\nv_mul_f16 v10, 0.5, v4\n"
+     "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), 3",
+     0},
+    {"v_mov_b32 v4, 0x02000400\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), 0\nv_pk_add_f16 v10, v4, v4\n"
+     "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), 3",
+     0x0800},
+    {"v_mov_b32 v4, 0x02000400\nv_pk_add_f16 v10, v4, v4", 0x04000800},
+    {"v_mov_b32 v4, 0x33800000\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), 1\nv_cvt_f16_f32 v10, v4\n"
+     "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 6, 2), 3",
+     0},
+    {"v_mov_b32 v4, 0x33800000\nv_cvt_f16_f32 v10, v4", 1},
     {"s_getreg_b32 s6, hwreg(HW_REG_GPR_ALLOC, 8, 6)" SCALAR, 63},
     {"s_cmp_eq_u32 s4, s4\ns_getreg_b32 s6, hwreg(HW_REG_STATUS, 0, 1)" SCALAR, 1},
     {"s_getreg_b32 s6, hwreg(HW_REG_LDS_ALLOC, 12, 9)" SCALAR, 0},
