@@ -61,10 +61,10 @@ static const struct rate {
      1, 48, "llvm PR 233721: slot passes+3, then the next"},
     {"dependent ds_read_b32", "gfx950", "v_mov_b32 v1, 0\n", "ds_read_b32 v1, v1\ns_waitcnt lgkmcnt(0)\n", 64, 1, 69,
      "s_memtime (facebookexperimental/triton)"},
-    {"ds_read_b128 by four waves, bytes a clk", "gfx950", "v_lshlrev_b32 v1, 4, v0\nv_and_b32 v1, 0x3ff, v1\n",
+    {"ds_read_b128 by 16 waves, bytes a clk", "gfx950", "v_lshlrev_b32 v1, 4, v0\nv_and_b32 v1, 0x3ff, v1\n",
      "ds_read_b128 v[4:7], v1\nds_read_b128 v[8:11], v1\nds_read_b128 v[12:15], v1\nds_read_b128 v[16:19], v1\n"
      "s_waitcnt lgkmcnt(0)\n",
-     1024, 0, 256, "peak; 16 waves"},
+     1024, 0, 256, "peak of gfx950"},
 };
 
 static double rate_of(const struct rate *r) {

@@ -86,6 +86,22 @@ static void sums_agree(void **state) {
     }
 }
 
+static void unoptimised_code_with_scratch(void **state) {
+    (void)state;
+    const hip_module slow = gpu_compile(source, "-O0");
+    const uint64_t buffer = gpu_buffer(content, WORDS * sizeof *content);
+    sim_timing t = model(slow, "mix", (gpu_grid){.groups = 300, .threads = 256}, buffer, NULL, 1);
+    gpu_read(modelled, buffer, WORDS * sizeof *modelled);
+    assert_memory_equal(modelled, content, WORDS * sizeof *content);
+    assert_sums(&t);
+    sim_timing fast = launch(300, NULL, 1, modelled);
+    assert_true(t.kernel_clk > fast.kernel_clk && t.store_bytes > fast.store_bytes);
+    sim_timing_free(&t);
+    sim_timing_free(&fast);
+    assert_int_equal(gpu->free((void *)(uintptr_t)buffer), HIP_SUCCESS);
+    assert_int_equal(gpu->module_unload(slow), HIP_SUCCESS);
+}
+
 static void more_workgroups_take_longer(void **state) {
     (void)state;
     sim_timing few = launch(256, NULL, 1, modelled), many = launch(4096, NULL, 1, modelled);
@@ -271,6 +287,7 @@ int main(void) {
         cmocka_unit_test(modelling_alone_leaves_memory_as_it_was),
         cmocka_unit_test(the_same_launch_has_the_same_figures),
         cmocka_unit_test(sums_agree),
+        cmocka_unit_test(unoptimised_code_with_scratch),
         cmocka_unit_test(more_workgroups_take_longer),
         cmocka_unit_test(occupancy_and_limit),
         cmocka_unit_test(bytes_at_each_level),
