@@ -52,9 +52,9 @@ cdnagen_status options_parse(unsigned takes, int argc, char **argv, cli *out);
 void options_help(unsigned takes, FILE *to);
 
 /* sim_mode_words: what --sim and --sim-check were given as words of the simulator's mode, "" for neither. --sim-check alone
- * adds to CDNAGEN_SIM. */
+ * adds to CDNAGEN_SIM.   errors: BAD_ARGUMENT (too long) */
 enum { SIM_MODE_BYTES = 128 };
-void sim_mode_words(const cli *options, char mode[SIM_MODE_BYTES]);
+cdnagen_status sim_mode_words(const cli *options, char mode[SIM_MODE_BYTES]);
 
 /* context_open: a context for the options; `device` is what holds when neither option nor environment name one. */
 cdnagen_status context_open(const cli *options, const char *device, cdnagen **out);

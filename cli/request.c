@@ -57,18 +57,20 @@ static void on_log(void *user, cdnagen_log_level level, const char *line) {
     }
 }
 
-void sim_mode_words(const cli *options, char mode[SIM_MODE_BYTES]) {
+cdnagen_status sim_mode_words(const cli *options, char mode[SIM_MODE_BYTES]) {
     const char *given = options->sim_mode;
     if (!given && options->sim_check) given = getenv("CDNAGEN_SIM");
-    snprintf(mode, SIM_MODE_BYTES, "%s%s%s", given ? given : "", options->sim_check ? " check=" : "",
-             options->sim_check ? options->sim_check : "");
-    for (char *p = mode; (p = strchr(p, ','));) *p = ' ';
+    const int length = snprintf(mode, SIM_MODE_BYTES, "%s%s%s", given ? given : "", options->sim_check ? " check=" : "",
+                                options->sim_check ? options->sim_check : "");
+    if (length < SIM_MODE_BYTES) return CDNAGEN_OK;
+    return fail(CDNAGEN_BAD_ARGUMENT, "the simulator's mode is %d characters long: at most %d are read", length,
+                SIM_MODE_BYTES - 1);
 }
 
 cdnagen_status context_open(const cli *options, const char *device, cdnagen **out) {
     const char *named = getenv("CDNAGEN_DEVICE");
     char mode[SIM_MODE_BYTES];
-    sim_mode_words(options, mode);
+    TRY(sim_mode_words(options, mode));
     const int simulated = options->sim_mode || options->sim_check;
     if (simulated) {
         if (options->device && strcmp(options->device, "sim"))

@@ -28,7 +28,7 @@ cdnagen_status sim_job_of(const cli *options, const char *object, char mode[SIM_
     if (!options->grid || !options->block || !options->args)
         return fail(CDNAGEN_BAD_ARGUMENT,
                     "a code object, here %s, needs --grid X[,Y,Z], --block X[,Y,Z] and --args FILE.json", object);
-    sim_mode_words(options, mode);
+    TRY(sim_mode_words(options, mode));
     *job = (sim_job){
         .object = object, .args = options->args, .kernel = options->kernel, .target = options->target, .mode = mode};
     TRY(parse_extent("--grid", options->grid, job->grid));

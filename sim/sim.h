@@ -6,7 +6,7 @@
 #include "core/hip.h"
 
 /* sim_open: the process's simulator with one device of `chip`, as a HIP table.
- * `mode`: blank-separated words: "late" (a load's or DMA's result is visible only once a wait has covered it),
+ * `mode`: words separated by blanks or commas: "late" (a load's or DMA's result is visible only once a wait has covered it),
  *         "poison" (uninitialised LDS and registers hold signalling garbage), "check=off|races|all" (what hardware does not report stops the launch: docs/simulator.md, "Checks"),
  *         "threads=N" (host threads; default all cores),
  *         "limit=N" (millions of instructions after which a wave counts as endless, a fault; default 4000)

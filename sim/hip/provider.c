@@ -10,47 +10,61 @@
 
 enum { LIMIT_DEFAULT = 4000 }; /* millions */
 
+/* n characters, all digits, as a number of 1 or more; 0 if they are none. */
+static unsigned number(const char *digits, size_t n) {
+    unsigned x = 0;
+    if (n > 9) return 0; /* what 32 bits hold for certain */
+    for (size_t i = 0; i < n; i++) {
+        if (digits[i] < '0' || digits[i] > '9') return 0;
+        x = 10 * x + (unsigned)(digits[i] - '0');
+    }
+    return x;
+}
+
+/* What follows `name` in the n characters at p, or NULL. */
+static const char *after(const char *p, size_t n, const char *name) {
+    const size_t length = strlen(name);
+    return n >= length && strncmp(p, name, length) == 0 ? p + length : NULL;
+}
+
 static cdnagen_status parse_mode(const char *mode, int *late, int *poison, check_level *check, unsigned *threads,
                                  uint64_t *limit) {
     static const char *const levels[] = {[CHECK_OFF] = "off", [CHECK_RACES] = "races", [CHECK_ALL] = "all"};
+    static const char separators[] = " \t,";
     *late = *poison = 0;
     *check = CHECK_OFF;
     *limit = UINT64_C(1000000) * LIMIT_DEFAULT;
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     *threads = cpus > 0 ? (unsigned)cpus : 1;
-    for (const char *p = mode ? mode : ""; *p;) {
-        const size_t n = strcspn(p, " \t");
-        char end;
-        if (n == 4 && strncmp(p, "late", 4) == 0)
+    size_t n;
+    for (const char *p = mode ? mode : ""; *(p += strspn(p, separators)); p += n) {
+        n = strcspn(p, separators);
+        const char *value;
+        if (n == 4 && after(p, n, "late")) {
             *late = 1;
-        else if (n == 6 && strncmp(p, "poison", 6) == 0)
+        } else if (n == 6 && after(p, n, "poison")) {
             *poison = 1;
-        else if (n > 8 && n < 16 && strncmp(p, "threads=", 8) == 0) {
-            char word[16] = "";
-            memcpy(word, p + 8, n - 8);
-            if (sscanf(word, "%u%c", threads, &end) != 1 || *threads == 0)
-                return fail(CDNAGEN_BAD_ARGUMENT, "simulator mode threads=%s: a positive number is needed", word);
-        } else if (n > 6 && n < 16 && strncmp(p, "limit=", 6) == 0) {
-            char word[16] = "";
-            unsigned millions;
-            memcpy(word, p + 6, n - 6);
-            if (sscanf(word, "%u%c", &millions, &end) != 1 || millions == 0)
-                return fail(CDNAGEN_BAD_ARGUMENT, "simulator mode limit=%s: millions of instructions, at least 1",
-                            word);
-            *limit = UINT64_C(1000000) * millions;
-        } else if (n > 6 && strncmp(p, "check=", 6) == 0) {
+        } else if ((value = after(p, n, "threads="))) {
+            if (!(*threads = number(value, n - (size_t)(value - p))))
+                return fail(CDNAGEN_BAD_ARGUMENT, "simulator mode %.*s: a number of 1 to 999999999 is needed", (int)n,
+                            p);
+        } else if ((value = after(p, n, "limit="))) {
+            if (!(*limit = UINT64_C(1000000) * number(value, n - (size_t)(value - p))))
+                return fail(CDNAGEN_BAD_ARGUMENT,
+                            "simulator mode %.*s: millions of instructions, 1 to 999999999, are needed", (int)n, p);
+        } else if ((value = after(p, n, "check="))) {
+            const size_t length = n - (size_t)(value - p);
             int level = CHECK_ALL;
-            while (level >= 0 && (strlen(levels[level]) != n - 6 || strncmp(p + 6, levels[level], n - 6) != 0)) level--;
+            while (level >= 0 && (strlen(levels[level]) != length || strncmp(value, levels[level], length) != 0))
+                level--;
             if (level < 0)
                 return fail(CDNAGEN_BAD_ARGUMENT, "simulator mode %.*s: the levels are off, races, all", (int)n, p);
             *check = (check_level)level;
-        } else if (n) {
+        } else {
             return fail(CDNAGEN_BAD_ARGUMENT,
                         "simulator mode word \"%.*s\" is unknown; known: late, poison, check=LEVEL, threads=N, limit=N",
                         (int)n, p);
         }
-        p += n;
-        p += strspn(p, " \t");
     }
     return CDNAGEN_OK;
 }

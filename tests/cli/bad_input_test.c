@@ -30,6 +30,15 @@ static const struct row {
     {"flag with a value", "", "run --check=yes " GOOD_TAG, BAD_INPUT, {"--check takes no value", "yes"}},
     {"an unknown level of checks", "", "run --sim-check some " GOOD_TAG, BAD_INPUT, {"check=some", "off, races, all"}},
     {"sim and another device", "", "run --sim --device gpu " GOOD_TAG, BAD_INPUT, {"--sim", "gpu"}},
+    {"less than no threads", "", "run --sim=late,threads=-1 " GOOD_TAG, BAD_INPUT, {"threads=-1", "1 to 999999999"}},
+    {"no limit at all", "CDNAGEN_SIM=late,limit=0", "run --device sim " GOOD_TAG, BAD_INPUT, {"limit=0"}},
+    {"a mode that is too long",
+     "",
+     "run "
+     "--sim=late,late,late,late,late,late,late,late,late,late,late,late,late,late,late,late,late,late,late,late,late,"
+     "late,late,late,late,late,threads=16 " GOOD_TAG,
+     BAD_INPUT,
+     {"at most 127"}},
     {"unknown device", "", "run --device tpu " GOOD_TAG " heads=64 dim=128", BAD_INPUT, {"tpu", "gpu", "sim"}},
     {"unknown simulator word",
      "",

@@ -13,10 +13,11 @@
 static void mode_words_are_checked(void **state) {
     (void)state;
     const chip *c = chip_find("gfx950", 6);
-    static const char *const bad[] = {"lat", "threads=", "threads=0", "threads=2x", "late,poison"};
+    static const char *const bad[] = {"lat", "threads=", "threads=0", "threads=2x", "threads=-1", "limit=0"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(sim_open(c, bad[i], &gpu), CDNAGEN_BAD_ARGUMENT);
     assert_int_equal(sim_open(c, " late  poison threads=3 ", &gpu), CDNAGEN_OK);
+    assert_int_equal(sim_open(c, "late,poison, threads=3,", &gpu), CDNAGEN_OK);
     assert_int_equal(sim_open(c, NULL, &gpu), CDNAGEN_OK);
 }
 
