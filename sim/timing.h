@@ -121,7 +121,7 @@ typedef struct sim_timing_options {
 
 /* sim_timing_next: model the time of the next kernel that this process launches on the simulator.
  * The workgroups that the model looks at run on the launch's memory, which is put back as it was before the launch proper.
- * owner:  *out is the caller's and must live until then; sim_timing_free
+ * owner:  *out is the caller's and must live until then; sim_timing_free, also instead of the launch
  * errors: BAD_ARGUMENT (unknown parameter, value that is not a number), IO. What goes wrong at the launch is its error. */
 cdnagen_status sim_timing_next(const chip *c, const sim_timing_options *options, sim_timing *out);
 void sim_timing_free(sim_timing *t);

@@ -38,6 +38,9 @@ cdnagen_status sim_timing_next(const chip *c, const sim_timing_options *options,
 
 void sim_timing_free(sim_timing *t) {
     if (!t) return;
+    pthread_mutex_lock(&next.lock);
+    if (next.out == t) next.out = NULL; /* the launch never came */
+    pthread_mutex_unlock(&next.lock);
     text_free(&t->notes);
     arena_free(&t->memory);
     *t = (sim_timing){0};

@@ -196,6 +196,20 @@ static void a_fault_in_the_sample_is_the_launch_s(void **state) {
     sim_timing_free(&t);
 }
 
+static void a_question_that_is_withdrawn_changes_nothing(void **state) {
+    (void)state;
+    const uint64_t buffer = gpu_buffer(content, WORDS * sizeof *content);
+    const sim_timing_options options = {.only = 1};
+    sim_timing t;
+    assert_int_equal(sim_timing_next(chip_find("gfx950", 6), &options, &t), CDNAGEN_OK);
+    sim_timing_free(&t);
+    assert_int_equal(gpu_launch(module, "mix", (gpu_grid){.groups = 1500, .threads = 256}, 1, buffer), HIP_SUCCESS);
+    gpu_read(modelled, buffer, WORDS * sizeof *modelled);
+    assert_memory_equal(modelled, plain, WORDS * sizeof *plain);
+    assert_int_equal(t.groups, 0);
+    assert_int_equal(gpu->free((void *)(uintptr_t)buffer), HIP_SUCCESS);
+}
+
 static void stopped_waves_keep_their_sums(void **state) {
     (void)state;
     const uint64_t buffer = gpu_buffer(content, WORDS * sizeof *content);
@@ -294,6 +308,7 @@ int main(void) {
         cmocka_unit_test(parameters_come_from_a_file),
         cmocka_unit_test(bad_parameter_files_are_refused),
         cmocka_unit_test(a_fault_in_the_sample_is_the_launch_s),
+        cmocka_unit_test(a_question_that_is_withdrawn_changes_nothing),
         cmocka_unit_test(stopped_waves_keep_their_sums),
         cmocka_unit_test(events_follow_each_other),
         cmocka_unit_test(allocations_may_fail),

@@ -66,6 +66,8 @@ static void waits_are_joined_and_texts_escaped(void **state) {
     tell(&t, 7, 1, STALL_DEPENDENCY, 512, 600); /* another cause */
     tell(&t, 7, 1, EVENT_ISSUE, 1112, 4);
     tell(&t, 7, 1, EVENT_ISSUE, 1116, 4); /* issues are never joined */
+    tell(&t, 9, 1, STALL_QUEUE, 14, 4);
+    tell(&t, 9, 1, STALL_QUEUE, 22, 4); /* nor waits apart */
     static const struct {
         const char *ph, *name;
         double ts, dur;
@@ -80,7 +82,9 @@ static void waits_are_joined_and_texts_escaped(void **state) {
                 {"X", "s_nop", 0.01, 0.004, 2},
                 {"X", "wait: dependency", 0.512, 0.6, 1},
                 {"X", "v_odd", 1.112, 0.004, 1},
-                {"X", "v_odd", 1.116, 0.004, 1}};
+                {"X", "v_odd", 1.116, 0.004, 1},
+                {"X", "wait: queue", 0.014, 0.004, 2},
+                {"X", "wait: queue", 0.022, 0.004, 2}};
     json_t *all = written(&t);
     const json_t *events = json_object_get(all, "traceEvents");
     assert_int_equal(json_array_size(events), sizeof rows / sizeof *rows);
