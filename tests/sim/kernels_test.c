@@ -20,7 +20,8 @@ static const char *const modes[] = {"threads=2", "late poison threads=2", "check
 static uint32_t seed = 1;
 static uint32_t random_word(void) { return seed = seed * 1664525u + 1013904223u, seed >> 8 ^ seed << 24; }
 
-/* Every kernel: two input buffers and one output of N dwords, run on both chips, with and without optimisation, in both completion modes. */
+/* Every kernel: two input buffers and one output of N dwords, run on both chips, with and without optimisation, in both
+ * completion modes. */
 enum { N = 1000, GROUPS = 4, THREADS = 250 }; /* 250 threads: the last wave is partial */
 typedef void expected(uint32_t *out, const uint32_t *a, const uint32_t *b);
 

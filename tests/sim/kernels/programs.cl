@@ -97,11 +97,13 @@ kernel void generic_pointers(ARGUMENTS(uint, uint)) { /* one pointer to LDS, scr
     for (uint i = 0; i < 8; i++) own[i] = x * i;
     shared[LOCAL_X] = x ^ 5;
     BARRIER();
-    const uint *p = x % 3 == 0 ? (const uint *)&shared[LOCAL_X ^ 1] : x % 3 == 1 ? &own[x % 8] : (const uint *)&b[GLOBAL_X];
+    const uint *p = x % 3 == 0 ? (const uint *)&shared[LOCAL_X ^ 1] :
+    x % 3 == 1 ? &own[x % 8] : (const uint *)&b[GLOBAL_X];
     out[GLOBAL_X] = *p + x;
 }
 
-kernel void three_dimensions(ARGUMENTS(uint, uint)) { /* groups of 5 x 3 x 2 on a grid of 3 x 2 x 4, sizes from the packet */
+kernel void three_dimensions(ARGUMENTS(uint, uint)) { /* groups of 5 x 3 x 2 on a grid of 3 x 2 x 4,
+    sizes from the packet */
     const uint x = GROUP_X * SIZE_X + LOCAL_X, y = GROUP_Y * SIZE_Y + LOCAL_Y, z = GROUP_Z * SIZE_Z + LOCAL_Z;
     out[(z * 6 + y) * 15 + x] = a[x] + 1000 * b[y] + z * 1000000 + __builtin_amdgcn_grid_size_z() * 7;
 }

@@ -363,15 +363,19 @@ static const char *difference(const running *r, size_t at, unsigned groups) {
 
 static void every_row_gives_what_the_isa_text_says(void **state) {
     (void)state;
+    static const char *const modes[] = {"threads=1", "late poison threads=1"};
     for (int c = 0; c < CHIP_TESTS; c++) {
         running r;
         int wrong = 0;
         start(&r, chips_under_test[c]);
-        launch_groups(&r, GROUPS);
-        gpu_read(r.output, r.results, r.tests * GROUPS * LANES * RESULT_BYTES);
-        for (size_t i = 0; i < r.tests; i++) {
-            const char *what = difference(&r, i, GROUPS);
-            if (what) print_error("%s: %s\n", chips_under_test[c], what), wrong++;
+        for (int m = 0; m < 2; m++) {
+            gpu_open(modes[m]);
+            launch_groups(&r, GROUPS);
+            gpu_read(r.output, r.results, r.tests * GROUPS * LANES * RESULT_BYTES);
+            for (size_t i = 0; i < r.tests; i++) {
+                const char *what = difference(&r, i, GROUPS);
+                if (what) print_error("%s, %s: %s\n", chips_under_test[c], modes[m], what), wrong++;
+            }
         }
         print_message("%s: %zu tests of rows\n", chips_under_test[c], r.tests);
         stop(&r);
