@@ -110,12 +110,11 @@ static void print_loops(const sim_timing *s, const sim_timing *t) {
 
 static void print_diff(const cli *options, const inspection *a, const inspection *b) {
     const sim_timing *s = &a->look.timing, *t = &b->look.timing;
-    printf("A            %s\n", options->words[0]);
+    printf("A            %s\ntarget       %s\n", options->words[0], s->chip->name);
     print_sample(&a->look);
-    printf("B            %s\n", options->words[1]);
+    printf("B            %s\ntarget       %s\n", options->words[1], t->chip->name);
     print_sample(&b->look);
-    printf("target       %s\n\n", s->chip->name);
-    printf("  %-22s %14s %14s %12s\n", "", "A", "B", "B - A");
+    printf("\n  %-22s %14s %14s %12s\n", "", "A", "B", "B - A");
     print_resources(a, b);
     print_cycles(s, t);
     if (s->complete && t->complete) {

@@ -173,6 +173,36 @@ static void annotates_any_code_object(void **state) {
     command_free(&o);
 }
 
+/* 3 trips of 5. The outer loop's mark comes first. */
+static void nested_loops_are_marked_side_by_side(void **state) {
+    (void)state;
+    command_shell("printf '%s' '"
+                  "kernel void nested(global float *out) {"
+                  "    local volatile float words[64];"
+                  "    _Pragma(\"unroll 1\") for (int i = 0; i < 3; i++) {"
+                  "        words[__builtin_amdgcn_workitem_id_x()] = 1;"
+                  "        _Pragma(\"unroll 1\") for (int j = 0; j < 5; j++) words[j] += 2;"
+                  "    }"
+                  "}' > nested.cl");
+    command_shell("clang-22 -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu=gfx942 -nogpulib -O2 nested.cl -o "
+                  "nested.co 2>clang.log");
+    command_shell("printf '%s' '{\"args\": [{\"buffer\": \"f32\", \"count\": 64, \"fill\": \"zeros\"}]}' > one.json");
+    outcome o = good("annotate nested.co --grid 1 --block 64 --args one.json");
+    says(o.out, "target       gfx942");
+    const char *inner = strstr(o.out, "\n|/ "), *outer = strstr(o.out, "\n/ ");
+    assert_true(outer && inner && outer < inner);
+    row r;
+    assert_true(row_of(inner + 1, &r));
+    assert_int_equal(r.issued, 3 * 5);
+    assert_true(row_of(outer + 1, &r));
+    assert_int_equal(r.issued, 3);
+    const char *inner_end = strstr(inner, "\n|\\ "), *outer_end = strstr(inner, "\n\\ ");
+    assert_true(inner_end && outer_end && inner_end < outer_end);
+    says(o.out, "-- loop 1 to");
+    says(o.out, "-- loop 2 to");
+    command_free(&o);
+}
+
 /* ---- diff ---- */
 
 static void diff_shows_both_variants(void **state) {
@@ -309,6 +339,7 @@ int main(void) {
         cmocka_unit_test(rows_add_up_and_agree_with_explain),
         cmocka_unit_test(loops_are_marked),
         cmocka_unit_test(annotates_any_code_object),
+        cmocka_unit_test(nested_loops_are_marked_side_by_side),
         cmocka_unit_test(diff_shows_both_variants),
         cmocka_unit_test(diff_of_a_kernel_with_itself_is_equal),
         cmocka_unit_test(trace_of_explain_adds_up),
