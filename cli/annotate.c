@@ -41,7 +41,8 @@ static int branch_target(const sim_instruction *x, uint32_t *to) {
 /* ---- loops ---- */
 
 /* place_loops: a column for each loop, the outer ones first; MARKS where there is none left. */
-static void place_loops(const sim_timing *t, size_t count, unsigned char *column) {
+static void place_loops(const sim_timing *t, unsigned char *column) {
+    const size_t count = t->loop_count;
     for (size_t k = count; k-- > 0;) { /* in the order of their branches: outer ones are later */
         unsigned taken = 0;
         for (size_t o = k + 1; o < count; o++)
@@ -51,10 +52,10 @@ static void place_loops(const sim_timing *t, size_t count, unsigned char *column
     }
 }
 
-static void mark_line(const sim_timing *t, size_t at, size_t loops, const unsigned char *column, char mark[MARKS + 1]) {
+static void mark_line(const sim_timing *t, size_t at, const unsigned char *column, char mark[MARKS + 1]) {
     memset(mark, ' ', MARKS);
     mark[MARKS] = 0;
-    for (size_t k = 0; k < loops; k++)
+    for (size_t k = 0; k < t->loop_count; k++)
         if (column[k] < MARKS && at >= t->loops[k].first && at <= t->loops[k].last)
             mark[column[k]] = at == t->loops[k].first ? '/' : at == t->loops[k].last ? '\\' : '|';
 }
@@ -88,12 +89,12 @@ static int belongs(const inspection *i, const sim_instruction *x) {
     return inside || x->issued || waited(x);
 }
 
-static void print_listing(const inspection *i) {
+static cdnagen_status print_listing(const inspection *i) {
     const sim_timing *t = &i->look.timing;
-    unsigned char column[64];
-    const size_t loops = t->loop_count < sizeof column ? t->loop_count : sizeof column;
+    unsigned char *column = mem_alloc(t->loop_count + 1);
     uint64_t issued = 0, clk = 0, wait = 0;
-    place_loops(t, loops, column);
+    if (!column) return fail_no_memory();
+    place_loops(t, column);
     printf("\n%-*s %6s %9s %11s %6s %9s %11s  %-17s %11s  %s\n", MARKS, "loops", "at", "issued", "clk", "share",
            "clk each", "of it wait", "waits most for", "conflicts", "instruction");
     for (size_t at = 0, skipped = 0; at < t->instruction_count; at++) {
@@ -107,7 +108,7 @@ static void print_listing(const inspection *i) {
         skipped = 0;
         for (size_t k = t->loop_count; k-- > 0;)
             if (t->loops[k].first == at) print_heading(t, k);
-        mark_line(t, at, loops, column, mark);
+        mark_line(t, at, column, mark);
         print_line(t, x, mark);
         issued += x->issued;
         wait += waited(x);
@@ -116,9 +117,11 @@ static void print_listing(const inspection *i) {
     printf("%-*s %6s %9llu %11llu %5.1f%% %9s %11llu\n", MARKS, "all", "", (unsigned long long)issued,
            (unsigned long long)clk, t->wave_clk ? 100 * (double)clk / (double)t->wave_clk : 0, "",
            (unsigned long long)wait);
+    mem_free(column);
+    return CDNAGEN_OK;
 }
 
-static void print_annotated(const char *name, const inspection *i) {
+static cdnagen_status print_annotated(const char *name, const inspection *i) {
     const sim_timing *t = &i->look.timing;
     printf("kernel       %s\ntarget       %s\n", name, t->chip->name);
     print_sample(&i->look);
@@ -126,7 +129,7 @@ static void print_annotated(const char *name, const inspection *i) {
     printf("wave cycles  %llu, which the column clk adds up to: the waves looked at, all together\n",
            (unsigned long long)t->wave_clk);
     printf("conflicts    clk of LDS conflicts / clk at the banks, each time\n");
-    print_listing(i);
+    return print_listing(i);
 }
 
 int annotate_command(const cli *options) {
@@ -136,7 +139,7 @@ int annotate_command(const cli *options) {
         status =
             fail(CDNAGEN_BAD_ARGUMENT, "what kernel? Give OP:TAG and the shape's KEY=VALUE words, or a code object");
     if (!status) status = inspection_open(options, options->words[0], 1, &i);
-    if (!status) print_annotated(options->words[0], &i);
+    if (!status) status = print_annotated(options->words[0], &i);
     const int code = status ? fail_exit(status) : EXIT_OK;
     inspection_close(&i);
     return code;

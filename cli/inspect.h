@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What annotate and diff look at: a kernel that was modelled, generated or from a file, and what its code object says. */
+/* What annotate and diff look at: a modelled kernel, generated or from a file, and what its code object says. */
 #ifndef CLI_INSPECT_H
 #define CLI_INSPECT_H
 
@@ -16,14 +16,14 @@ typedef struct inspection {
     explanation look;
 } inspection;
 
-/* inspection_open: model `name`, which is OP:TAG for the shape in the command's words from `shape` on, or a code object's file to
- * be launched as --kernel, --grid, --block and --args say. A name with ':' and without '/' is a tag.
+/* inspection_open: model `name`, which is OP:TAG for the shape in the command's words from `shape` on, or a code
+ * object's file to be launched as --kernel, --grid, --block and --args say. A name with ':' and without '/' is a tag.
  * owner:  inspection_close, also after an error
  * errors: what generating, reading, launching and modelling return */
 cdnagen_status inspection_open(const cli *options, const char *name, size_t shape, inspection *out);
 void inspection_close(inspection *i);
 
-/* sim_job_of: the launch of `object` that --kernel, --grid, --block, --args and --target ask for.   errors: BAD_ARGUMENT */
+/* sim_job_of: the launch of `object` that --kernel, --grid, --block, --args, --target ask for.   errors: BAD_ARGUMENT */
 cdnagen_status sim_job_of(const cli *options, const char *object, char mode[SIM_MODE_BYTES], sim_job *job);
 
 /* print_sample: which part of the launch was modelled. print_trace: what --trace wrote. */

@@ -23,7 +23,8 @@ void timeline_start(timeline *t);
 void timeline_take(void *user, const sim_event *e);
 void timeline_free(timeline *t);
 
-/* timeline_write: a JSON trace: a process a SIMD, a thread a wave, an event an instruction or a wait. `timing` is the launch's.
+/* timeline_write: a JSON trace: a process a SIMD, a thread a wave, an event an instruction or a wait.
+ * `timing` is the launch's
  * units:  1 clk is shown as 1 ns
  * errors: IO, NO_MEMORY
  * source: docs/timing.md */
