@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Every row of the instruction table: executed on edge and random operands, its result compared, and shown to be compared
- * by damaging it. All rows are blocks of one kernel, each between two marks; a damaged row runs alone.
- *   rows_test            compare; then run each row with its result damaged, which must show
- *   rows_test --full     and with the effect of every other row of the same operand types, which must show too */
+ * by damaging it, and by giving it the effect of every other row with the same operand types. All rows are blocks of one
+ * kernel, each between two marks; a damaged row runs alone. */
 #include "sim/lanes.h"
 #include "sim/loader.h"
 #include "sim/wave.h"
@@ -14,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int full;
 static const char *const chips_under_test[] = {"gfx950", "gfx942"};
 enum { CHIP_TESTS = 2, CELL_BYTES = 16, RESULT_BYTES = 32, LANE_BYTES = 4 * INPUT_WORDS };
 
@@ -533,10 +531,6 @@ static int are_alike(const inst *in, const char *x, const char *y) {
 }
 static void the_effect_of_another_row_is_noticed(void **state) {
     (void)state;
-    if (!full) {
-        print_message("only with --full\n");
-        return;
-    }
     running r;
     int unnoticed = 0, tried = 0;
     const lanes_effects *effects = lanes_for_host();
@@ -561,8 +555,7 @@ static void the_effect_of_another_row_is_noticed(void **state) {
     assert_int_equal(unnoticed, 0);
 }
 
-int main(int argc, char **argv) {
-    full = argc > 1 && strcmp(argv[1], "--full") == 0;
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_gives_what_the_isa_text_says),
         cmocka_unit_test(every_row_of_the_table_has_a_test),
