@@ -45,4 +45,20 @@ cdnagen_status process_machine(const target *t, LLVMTargetMachineRef *out);
 void process_lock_lld(void);
 void process_unlock_lld(void);
 
+/* disassemble.c: machine code, an instruction at a time; within process_guard. */
+typedef struct code_cursor {
+    const unsigned char *code;
+    size_t bytes;
+    uint64_t base;      /* address of the first byte */
+    size_t at;          /* bytes read */
+    uint64_t address;   /* of the instruction read last, */
+    size_t length;      /* its bytes */
+    char line[256];     /* and its text */
+    void *disassembler; /* LLVM's */
+} code_cursor;
+cdnagen_status code_open(code_cursor *c, const chip *of);
+void code_close(code_cursor *c);
+int code_next(code_cursor *c);                       /* 0 at the end */
+int code_branch(const code_cursor *c, uint64_t *to); /* 1 if the instruction read last branches */
+
 #endif

@@ -8,38 +8,33 @@
 
 #include "core/codeobj.h"
 
-/* LLVM prints a branch's raw 16-bit word: target = address + 4 + 4 * word, signed. Returns 1 if `line` branches. */
-static int branch_target(const char *line, uint64_t address, uint64_t *to) {
-    while (*line == '\t' || *line == ' ') line++;
-    if (strncmp(line, "s_branch", 8) && strncmp(line, "s_cbranch", 9)) return 0;
-    const char *const word = strpbrk(line, " \t");
-    if (!word) return 0;
-    *to = address + 4 + (uint64_t)(int64_t)(int16_t)strtoul(word, NULL, 10) * 4;
-    return 1;
+cdnagen_status code_open(code_cursor *c, const chip *of) {
+    c->disassembler = LLVMCreateDisasmCPU("amdgcn-amd-amdhsa", of->name, NULL, 0, NULL, NULL);
+    return c->disassembler ? CDNAGEN_OK : fail(CDNAGEN_COMPILE, "LLVM has no disassembler for %s", of->name);
 }
 
-enum { LINE_MAX_BYTES = 256 };
+void code_close(code_cursor *c) { LLVMDisasmDispose(c->disassembler); }
 
-typedef struct cursor {
-    LLVMDisasmContextRef disassembler;
-    const codeobj *object;
-    size_t at; /* in the text section */
-    char line[LINE_MAX_BYTES];
-    uint64_t address;
-    size_t length;
-} cursor;
-
-static int next(cursor *c) {
-    if (c->at >= c->object->text_bytes) return 0;
-    const unsigned char *const code = c->object->data + c->object->text_offset + c->at;
-    c->address = c->object->text_address + c->at;
-    c->length = LLVMDisasmInstruction(c->disassembler, (uint8_t *)code, c->object->text_bytes - c->at, c->address,
+int code_next(code_cursor *c) {
+    if (c->at >= c->bytes) return 0;
+    c->address = c->base + c->at;
+    c->length = LLVMDisasmInstruction(c->disassembler, (uint8_t *)c->code + c->at, c->bytes - c->at, c->address,
                                       c->line, sizeof c->line);
     if (!c->length) {
-        c->length = c->object->text_bytes - c->at < 4 ? c->object->text_bytes - c->at : 4;
+        c->length = c->bytes - c->at < 4 ? c->bytes - c->at : 4;
         strcpy(c->line, "\t.long (no instruction)");
     }
     c->at += c->length;
+    return 1;
+}
+
+/* LLVM prints a branch's raw 16-bit word: target = address + 4 + 4 * word, signed. */
+int code_branch(const code_cursor *c, uint64_t *to) {
+    const char *const line = c->line + strspn(c->line, "\t ");
+    if (strncmp(line, "s_branch", 8) && strncmp(line, "s_cbranch", 9)) return 0;
+    const char *const word = strpbrk(line, " \t");
+    if (!word) return 0;
+    *to = c->address + 4 + (uint64_t)(int64_t)(int16_t)strtoul(word, NULL, 10) * 4;
     return 1;
 }
 
@@ -49,18 +44,16 @@ static void print_kernel_labels(const codeobj *o, uint64_t address, text *out) {
         if (codeobj_kernel_at(o, i, &k) == CDNAGEN_OK && k.entry_address == address) text_add(out, "%s:\n", k.name);
 }
 
-static void print(LLVMDisasmContextRef disassembler, const codeobj *o, unsigned char *is_target, text *out) {
+static void print(code_cursor *c, const codeobj *o, unsigned char *is_target, text *out) {
     uint64_t to;
-    for (cursor c = {.disassembler = disassembler, .object = o}; next(&c);)
-        if (branch_target(c.line, c.address, &to) && to - o->text_address < o->text_bytes)
-            is_target[(to - o->text_address) / 4] = 1;
-    for (cursor c = {.disassembler = disassembler, .object = o}; next(&c);) {
-        print_kernel_labels(o, c.address, out);
-        if (is_target[(c.address - o->text_address) / 4]) text_add(out, "L%llx:\n", (unsigned long long)c.address);
-        const char *line = c.line;
-        while (*line == '\t') line++;
-        text_add(out, "  %6llx  ", (unsigned long long)c.address);
-        if (branch_target(c.line, c.address, &to))
+    while (code_next(c))
+        if (code_branch(c, &to) && to - c->base < c->bytes) is_target[(to - c->base) / 4] = 1;
+    for (c->at = 0; code_next(c);) {
+        print_kernel_labels(o, c->address, out);
+        if (is_target[(c->address - c->base) / 4]) text_add(out, "L%llx:\n", (unsigned long long)c->address);
+        const char *const line = c->line + strspn(c->line, "\t");
+        text_add(out, "  %6llx  ", (unsigned long long)c->address);
+        if (code_branch(c, &to))
             text_add(out, "%.*s L%llx\n", (int)strcspn(line, " \t"), line, (unsigned long long)to);
         else
             text_add(out, "%s\n", line);
@@ -75,11 +68,11 @@ typedef struct listing {
 
 static cdnagen_status disassemble(void *of) {
     const listing *const l = of;
-    const LLVMDisasmContextRef disassembler =
-        LLVMCreateDisasmCPU("amdgcn-amd-amdhsa", l->object->chip->name, NULL, 0, NULL, NULL);
-    if (!disassembler) return fail(CDNAGEN_COMPILE, "LLVM has no disassembler for %s", l->object->chip->name);
-    print(disassembler, l->object, l->is_target, l->out);
-    LLVMDisasmDispose(disassembler);
+    const codeobj *const o = l->object;
+    code_cursor c = {.code = o->data + o->text_offset, .bytes = o->text_bytes, .base = o->text_address};
+    TRY(code_open(&c, o->chip));
+    print(&c, o, l->is_target, l->out);
+    code_close(&c);
     return l->out->failed ? fail_no_memory() : CDNAGEN_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A module from its creation to the relocatable object: kernel frame, verifier, passes, code generation. */
 #include "ir/context.h"
+#include "ir/wait_states.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Error.h>
@@ -196,9 +197,31 @@ static cdnagen_status codegen(void *of) {
     return CDNAGEN_OK;
 }
 
+typedef struct replacement {
+    ir *ir;
+    bytes object;
+} replacement;
+
+static cdnagen_status replace_object(void *of) {
+    const replacement *const r = of;
+    LLVMDisposeMemoryBuffer(r->ir->object);
+    r->ir->object = LLVMCreateMemoryBufferWithMemoryRangeCopy((const char *)r->object.data, r->object.size, "object");
+    return CDNAGEN_OK;
+}
+
+cdnagen_status ir_codegen(ir *e) {
+    TRY(process_guard("code generation", codegen, e, &e->lost));
+    replacement r = {.ir = e};
+    TRY(wait_states_fill(e->target.chip, LLVMGetBufferStart(e->object), LLVMGetBufferSize(e->object), &r.object,
+                         &e->lost));
+    const cdnagen_status status =
+        r.object.data ? process_guard("code generation", replace_object, &r, &e->lost) : CDNAGEN_OK;
+    bytes_free(&r.object);
+    return status;
+}
+
 cdnagen_status ir_verify(ir *e) { return process_guard("verify", verify, e, &e->lost); }
 cdnagen_status ir_optimise(ir *e) { return process_guard("optimise", optimise, e, &e->lost); }
-cdnagen_status ir_codegen(ir *e) { return process_guard("code generation", codegen, e, &e->lost); }
 
 typedef struct printing {
     LLVMModuleRef module;
