@@ -187,6 +187,25 @@ static void objects_that_are_none_are_refused(void **state) {
     assert_int_equal(fill(&(bytes){zeros, sizeof zeros}, &filled), CDNAGEN_BAD_OBJECT);
 }
 
+static void exhausted_memory_is_a_status(void **state) {
+    (void)state;
+    const bytes object = assemble(LONG FILL(19) READ END);
+    bytes filled = {0};
+    assert_int_equal(fill(&object, &filled), CDNAGEN_OK); /* what the process keeps exists now */
+    bytes_free(&filled);
+    const long before = mem_live();
+    int k = 0;
+    for (cdnagen_status status = CDNAGEN_NO_MEMORY; status != CDNAGEN_OK; bytes_free(&filled)) {
+        mem_fail_at(++k);
+        status = fill(&object, &filled);
+        mem_fail_at(0);
+        assert_true(status == CDNAGEN_OK || status == CDNAGEN_NO_MEMORY);
+        assert_int_equal(mem_live(), before + (status == CDNAGEN_OK));
+    }
+    assert_int_equal(k, 4); /* three allocations, each of which failed once */
+    free(object.data);
+}
+
 /* Kernels that LLVM 22 leaves 19 slots in; with `bypass`, CMakeLists.txt's wrapper leaves them so. */
 static int bypass;
 cdnagen_status __real_wait_states_fill(const chip *c, const void *object, size_t size, bytes *out, int *lost);
@@ -238,6 +257,7 @@ int main(void) {
         cmocka_unit_test(missing_slots_are_added_where_they_belong),
         cmocka_unit_test(code_that_cannot_be_moved_is_refused),
         cmocka_unit_test(objects_that_are_none_are_refused),
+        cmocka_unit_test(exhausted_memory_is_a_status),
         cmocka_unit_test(kernels_of_ours_have_the_nop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
