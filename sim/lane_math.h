@@ -274,10 +274,17 @@ static inline float div_scale_f32(float a, float b, float c, int *flag) {
     if (c == 0 || b == 0) return f32_of(0x7fc00000u);
     if (wide) return *flag = 1, a == b ? ldexpf(a, 64) : a;
     if (denormal_f32(b)) return ldexpf(a, 64);
-    if (tiny_inverse && tiny_quotient) return *flag = 1, a == b ? ldexpf(a, 64) : a;
+    if (tiny_inverse && tiny_quotient) return *flag = 1, a == b ? ldexpf(a, -64) : a;
     if (tiny_inverse) return ldexpf(a, -64);
     if (tiny_quotient) return *flag = 1, a == c ? ldexpf(a, 64) : a;
     return exponent_f32(c) <= 23 ? ldexpf(a, 64) : a;
+}
+/* Scaled before the only rounding: a quotient that comes out denormal is not rounded twice. */
+static inline float scaled_fma_f32(float a, float b, float c, double scale) {
+    return (float)(fma((double)a, (double)b, (double)c) * scale);
+}
+static inline double scaled_fma_f64(double a, double b, double c, double scale) {
+    return (double)(((__float128)a * b + c) * scale);
 }
 static inline float div_fixup_f32(float a, float b, float c) {
     const int negative = signbit(b) != signbit(c);
@@ -287,8 +294,8 @@ static inline float div_fixup_f32(float a, float b, float c) {
     if ((b == 0 && c == 0) || (isinf(b) && isinf(c))) return f32_of(0xffc00000u);
     if (b == 0 || isinf(c)) return sign * INFINITY;
     if (isinf(b) || c == 0) return sign * 0.0f;
-    if ((int)exponent_f32(c) - (int)exponent_f32(b) < -150) return copysignf(f32_of(1), sign);
-    return copysignf(a, sign);
+    if ((int)exponent_f32(c) - (int)exponent_f32(b) < -150) return sign * 0.0f;
+    return a != a ? sign * INFINITY : copysignf(a, sign);
 }
 static inline int exponent_f64(double x) { return (int)(bits_of_f64(x) >> 52 & 0x7ff); }
 static inline double div_scale_f64(double a, double b, double c, int *flag) {
@@ -297,7 +304,7 @@ static inline double div_scale_f64(double a, double b, double c, int *flag) {
     if (c == 0 || b == 0) return f64_of(0x7ff8000000000000ull);
     if (exponent_f64(c) - exponent_f64(b) >= 768) return *flag = 1, a == b ? ldexp(a, 128) : a;
     if (denormal_f64(b)) return ldexp(a, 128);
-    if (tiny_inverse && tiny_quotient) return *flag = 1, a == b ? ldexp(a, 128) : a;
+    if (tiny_inverse && tiny_quotient) return *flag = 1, a == b ? ldexp(a, -128) : a;
     if (tiny_inverse) return ldexp(a, -128);
     if (tiny_quotient) return *flag = 1, a == c ? ldexp(a, 128) : a;
     return exponent_f64(c) <= 53 ? ldexp(a, 128) : a;
@@ -309,8 +316,8 @@ static inline double div_fixup_f64(double a, double b, double c) {
     if ((b == 0 && c == 0) || (isinf(b) && isinf(c))) return f64_of(0xfff8000000000000ull);
     if (b == 0 || isinf(c)) return sign * (double)INFINITY;
     if (isinf(b) || c == 0) return sign * 0.0;
-    if (exponent_f64(c) - exponent_f64(b) < -1075) return copysign(f64_of(1), sign);
-    return copysign(a, sign);
+    if (exponent_f64(c) - exponent_f64(b) < -1075) return sign * 0.0;
+    return a != a ? sign * (double)INFINITY : copysign(a, sign);
 }
 
 static inline float div_fixup_f16(float a, float b, float c) {

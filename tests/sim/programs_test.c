@@ -130,6 +130,43 @@ static void gemm_in_f64(void **state) {
     memcpy(b, keep[1], sizeof keep[1]);
 }
 
+/* Quotients: every pair of exponents at which v_div_scale and v_div_fmas change what they do, then random ones. */
+static void divide_f32_reference(uint32_t *out, const uint32_t *x, const uint32_t *y) {
+    for (int i = 0; i < N; i++) {
+        float f, g;
+        memcpy(&f, x + i, 4);
+        memcpy(&g, y + i, 4);
+        const float q = f / g == f / g ? f / g : __builtin_nanf("");
+        memcpy(out + i, &q, 4);
+    }
+}
+static void divide_f64_reference(uint32_t *out, const uint32_t *x, const uint32_t *y) {
+    for (int i = 0; i < N / 2; i++) {
+        const double q = double_at(x, i) / double_at(y, i), r = q == q ? q : __builtin_nan("");
+        memcpy(out + 2 * i, &r, 8);
+    }
+}
+static void quotients(void **state) {
+    (void)state;
+    static const uint32_t at32[16] = {0, 1, 2, 22, 23, 24, 30, 100, 126, 127, 128, 229, 252, 253, 254, 255};
+    static const uint32_t at64[16] = {0, 1, 2, 52, 53, 54, 60, 300, 1022, 1023, 1024, 1790, 2044, 2045, 2046, 2047};
+    static uint32_t keep[2][N];
+    memcpy(keep[0], a, BYTES);
+    memcpy(keep[1], b, BYTES);
+    for (int i = 0; i < 512; i++) {
+        a[i] = (a[i] & 0x807fffff) | at32[i & 15] << 23;
+        b[i] = (b[i] & 0x807fffff) | at32[i >> 4 & 15] << 23;
+    }
+    check("divide_f32", (grid3){{N / 256, 1, 1}, {256, 1, 1}, 0}, 0, divide_f32_reference);
+    for (int i = 0; i < 512; i++) {
+        a[2 * i + 1] = (a[2 * i + 1] & 0x800fffff) | at64[i & 15] << 20;
+        b[2 * i + 1] = (b[2 * i + 1] & 0x800fffff) | at64[i >> 4 & 15] << 20;
+    }
+    check("divide_f64", (grid3){{N / 512, 1, 1}, {256, 1, 1}, 0}, 0, divide_f64_reference);
+    memcpy(a, keep[0], BYTES);
+    memcpy(b, keep[1], BYTES);
+}
+
 /* An output of 48 GiB of which a few pages are touched. */
 static void index_beyond_4_gib(void **state) {
     (void)state;
@@ -273,6 +310,7 @@ int main(void) {
         cmocka_unit_test(transpose),
         cmocka_unit_test(scan_with_barriers_in_a_loop),
         cmocka_unit_test(gemm_in_f64),
+        cmocka_unit_test(quotients),
         cmocka_unit_test(index_beyond_4_gib),
         cmocka_unit_test(bit_tricks),
         cmocka_unit_test(nested_divergent_loops),

@@ -33,6 +33,17 @@ kernel void gemm_f64(ARGUMENTS(double, double)) { /* 16 x 16 times 16 x 16, k as
     out[LOCAL_X] = sum;
 }
 
+/* Every exponent against every other; any NaN is written as one. */
+kernel void divide_f32(ARGUMENTS(float, float)) {
+    const float q = a[GLOBAL_X] / b[GLOBAL_X];
+    out[GLOBAL_X] = q == q ? q : __builtin_nanf("");
+}
+
+kernel void divide_f64(ARGUMENTS(double, double)) {
+    const double q = a[GLOBAL_X] / b[GLOBAL_X];
+    out[GLOBAL_X] = q == q ? q : __builtin_nan("");
+}
+
 kernel void far_index(ARGUMENTS(uint, uint)) { /* n reaches 2^34: elements lie beyond 4 GiB */
     global uint *far = out + n * (GLOBAL_X & 3);
     far[GLOBAL_X] = a[GLOBAL_X] + (uint)(((ulong)b[GLOBAL_X] * n) >> 32);

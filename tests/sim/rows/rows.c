@@ -182,15 +182,15 @@ static int64_t sorted(int64_t x, int64_t y, int64_t z, int place) {
     return v[place];
 }
 
-/* Division helpers, as the text has them. */
+/* Division helpers: the text, and docs/instructions.md where quotients would be wrong by the text. */
 static uint32_t quotient_fixed(float q, float y, float x) {
     const uint32_t sign = (signbit(y) != 0) != (signbit(x) != 0) ? 0x80000000u : 0;
     if (isnan(x) || isnan(y)) return 0x7fc00000;
     if ((y == 0 && x == 0) || (isinf(y) && isinf(x))) return 0xffc00000;
     if (y == 0 || isinf(x)) return sign | 0x7f800000;
     if (isinf(y) || x == 0) return sign;
-    if ((int)(as_bits(x) >> 23 & 255) - (int)(as_bits(y) >> 23 & 255) < -150) return sign | 1;
-    return sign | (as_bits(q) & INT32_MAX);
+    if ((int)(as_bits(x) >> 23 & 255) - (int)(as_bits(y) >> 23 & 255) < -150) return sign;
+    return sign | (isnan(q) ? 0x7f800000 : as_bits(q) & INT32_MAX);
 }
 static uint64_t quotient_fixed64(double q, double y, double x) {
     const uint64_t sign = (signbit(y) != 0) != (signbit(x) != 0) ? UINT64_C(1) << 63 : 0;
@@ -198,8 +198,8 @@ static uint64_t quotient_fixed64(double q, double y, double x) {
     if ((y == 0 && x == 0) || (isinf(y) && isinf(x))) return UINT64_C(0xfff8) << 48;
     if (y == 0 || isinf(x)) return sign | UINT64_C(0x7ff0) << 48;
     if (isinf(y) || x == 0) return sign;
-    if ((int)(as_bits64(x) >> 52 & 2047) - (int)(as_bits64(y) >> 52 & 2047) < -1075) return sign | 1;
-    return sign | (as_bits64(q) & INT64_MAX);
+    if ((int)(as_bits64(x) >> 52 & 2047) - (int)(as_bits64(y) >> 52 & 2047) < -1075) return sign;
+    return sign | (isnan(q) ? UINT64_C(0x7ff0) << 48 : as_bits64(q) & INT64_MAX);
 }
 static uint32_t half_quotient_fixed(float q, float y, float x) {
     const uint32_t sign = (signbit(y) != 0) != (signbit(x) != 0) ? 0x8000 : 0;
@@ -208,6 +208,15 @@ static uint32_t half_quotient_fixed(float q, float y, float x) {
     if (y == 0 || isinf(x)) return sign | 0x7c00;
     if (isinf(y) || x == 0) return sign;
     return sign | (half_bits(q) & 0x7fff);
+}
+static uint32_t divided(float x, float y, float z, int unscale) {
+    const int by = !unscale ? 0 : (as_bits(z) >> 23 & 255) >= 128 ? 64 : -64;
+    return as_bits((float)ldexpl(fmal(x, y, z), by));
+}
+static uint64_t divided64(double x, double y, double z, int unscale) {
+    const int by = !unscale ? 0 : (as_bits64(z) >> 52 & 2047) >= 1024 ? 128 : -128;
+    const __float128 sum = (__float128)x * y + z;
+    return unscale ? as_bits64((double)(by > 0 ? sum * 0x1p128 : sum / 0x1p128)) : as_bits64(fma(x, y, z));
 }
 /* v_div_scale of the denominator y for the quotient x / y. */
 typedef struct scaled {
@@ -224,7 +233,7 @@ static scaled denominator_scaled(float y, float x) {
     if (x == 0 || y == 0) return (scaled){0x7fc00000, 0};
     if (ex - ey >= 96) return (scaled){as_bits(y * 0x1p64f), 1};
     if (ey == 0) return (scaled){as_bits(y * 0x1p64f), 0};
-    if (small_inverse) return small_quotient ? (scaled){as_bits(y * 0x1p64f), 1} : (scaled){as_bits(y * 0x1p-64f), 0};
+    if (small_inverse) return (scaled){as_bits(y * 0x1p-64f), small_quotient};
     if (small_quotient) return (scaled){as_bits(x == y ? y * 0x1p64f : y), 1};
     return (scaled){as_bits(ex <= 23 ? y * 0x1p64f : y), 0};
 }
@@ -235,8 +244,7 @@ static scaled64 denominator_scaled64(double y, double x) {
     if (x == 0 || y == 0) return (scaled64){UINT64_C(0x7ff8) << 48, 0};
     if (ex - ey >= 768) return (scaled64){as_bits64(y * 0x1p128), 1};
     if (ey == 0) return (scaled64){as_bits64(y * 0x1p128), 0};
-    if (small_inverse)
-        return small_quotient ? (scaled64){as_bits64(y * 0x1p128), 1} : (scaled64){as_bits64(y * 0x1p-128), 0};
+    if (small_inverse) return (scaled64){as_bits64(y * 0x1p-128), small_quotient};
     if (small_quotient) return (scaled64){as_bits64(x == y ? y * 0x1p128 : y), 1};
     return (scaled64){as_bits64(ex <= 53 ? y * 0x1p128 : y), 0};
 }
