@@ -196,8 +196,9 @@ typedef struct place {
     size_t size;
     const Elf64_Shdr *sections;
     unsigned section_count;
-    size_t text;   /* index of the kernel's section */
-    size_t symbol; /* file offset of the kernel's symbol */
+    size_t symbol;      /* file offset of the kernel's symbol */
+    size_t text;        /* index of its section */
+    Elf64_Shdr section; /* that section's header */
 } place;
 
 static int in_file(size_t size, uint64_t offset, uint64_t length) { return offset <= size && length <= size - offset; }
@@ -225,9 +226,9 @@ static cdnagen_status find_kernel(place *p, Elf64_Sym *kernel) {
             found++;
         }
     }
-    const Elf64_Shdr *const section = found ? &p->sections[p->text] : NULL;
-    if (found != 1 || kernel->st_value || kernel->st_size > section->sh_size || kernel->st_size > UINT32_MAX ||
-        !in_file(p->size, section->sh_offset, section->sh_size))
+    if (found == 1) p->section = p->sections[p->text];
+    if (found != 1 || kernel->st_value || kernel->st_size > p->section.sh_size || kernel->st_size > UINT32_MAX ||
+        !in_file(p->size, p->section.sh_offset, p->section.sh_size))
         return fail(CDNAGEN_BAD_OBJECT, "wait states: the object must hold one function, at the start of its section");
     return CDNAGEN_OK;
 }
@@ -237,9 +238,9 @@ static cdnagen_status write_object(const place *p, const code *c, uint32_t nops,
     for (unsigned i = 0; i < p->section_count; i++)
         if (p->sections[i].sh_type == SHT_RELA && p->sections[i].sh_info == p->text && p->sections[i].sh_size)
             return fail(CDNAGEN_COMPILE, "wait states: the code has relocations, which an s_nop would move");
-    const Elf64_Shdr *const old = &p->sections[p->text];
+    Elf64_Shdr section = p->section;
     const size_t begin = (p->size + 255) / 256 * 256, grown = 4 * (size_t)nops;
-    unsigned char *const to = mem_alloc(begin + old->sh_size + grown);
+    unsigned char *const to = mem_alloc(begin + p->section.sh_size + grown);
     if (!to) return fail_no_memory();
     memcpy(to, p->object, p->size);
     const cdnagen_status status = write_code(c, to + begin);
@@ -247,16 +248,16 @@ static cdnagen_status write_object(const place *p, const code *c, uint32_t nops,
         mem_free(to);
         return status;
     }
-    memcpy(to + begin + c->size + grown, c->bytes + c->size, old->sh_size - c->size); /* the padding for prefetch */
-    Elf64_Shdr section = *old;
+    memcpy(to + begin + c->size + grown, c->bytes + c->size,
+           p->section.sh_size - c->size); /* the padding for prefetch */
     section.sh_offset = begin;
     section.sh_size += grown;
-    memcpy(to + ((const unsigned char *)old - p->object), &section, sizeof section);
+    memcpy(to + ((const unsigned char *)&p->sections[p->text] - p->object), &section, sizeof section);
     Elf64_Sym symbol;
     memcpy(&symbol, to + p->symbol, sizeof symbol);
     symbol.st_size += grown;
     memcpy(to + p->symbol, &symbol, sizeof symbol);
-    *out = (bytes){to, begin + old->sh_size + grown};
+    *out = (bytes){to, begin + p->section.sh_size + grown};
     return CDNAGEN_OK;
 }
 
@@ -272,7 +273,7 @@ cdnagen_status wait_states_fill(const chip *c, const void *object, size_t size, 
     place p = {.object = object, .size = size};
     Elf64_Sym kernel = {0};
     TRY(find_kernel(&p, &kernel));
-    code k = {.chip = c, .bytes = p.object + p.sections[p.text].sh_offset, .size = (uint32_t)kernel.st_size};
+    code k = {.chip = c, .bytes = p.object + p.section.sh_offset, .size = (uint32_t)kernel.st_size};
     if (!may_have_long_one(k.bytes, k.size)) return CDNAGEN_OK;
     k.list = mem_alloc((k.size / 4 + 1) * sizeof *k.list);
     if (!k.list) return fail_no_memory();
