@@ -26,7 +26,7 @@ wall() {
 
 tag=mqa_logits:mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma
 echo "targets: warm 30 ms (command) and 45 ms (host), first kernel 150 ms, memory 2 us, disk 1000 us, launch 2 us,"
-echo "two threads 1.8 x, demo 5000 ms"
+echo "two threads 1.8 x, demo 5000 ms, simulator 4 million vector wave-instructions per core and second and 1.8 x by two threads"
 figure bench/bench_generate tuned
 figure bench/bench_generate
 wall "first kernel in a fresh process" ./cdnagen gen $tag heads=64 dim=128 --no-cache
