@@ -4,6 +4,7 @@
  * OpenCL kernels are compiled by clang-22 when the benchmark starts. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cdnagen.h"
