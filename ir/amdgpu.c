@@ -152,7 +152,8 @@ void e_sched_group(ir *e, sched_kind kind, int count) {
 /* Exchange the upper half of a with the lower half of b (of each pair of rows), then add. */
 static val sum_after(ir *e, const char *swap, val a, val b, int fast) {
     const val no = e_zero(e, I1);
-    const val args[] = {e_bitcast(e, a, I32), e_bitcast(e, b, I32), no, no};
+    const val first = e_bitcast(e, a, I32), second = e_bitcast(e, b, I32);
+    const val args[] = {first, second, no, no};
     const val pair = e_op(e, swap, args, 4);
     if (e->failed) return e_poison(e, F32);
     const val low = e_bitcast(e, WRAP(LLVMBuildExtractValue(e->builder, pair.v, 0, "")), F32);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Emission of one kernel: values, control flow, memory, tiles and AMDGPU operations, and the way from IR to code object.
  *
+ * C does not say in which order the arguments of a call are evaluated, and the order of calls is the order of the code:
+ * a call, or a list in braces, has one argument that emits at most, or the kernel depends on the host's compiler.
+ *
  * A plain C `for` unrolls while generating; E_FOR emits a loop. Emission is sticky: after the first error every call
  * returns poison of its result type and the error comes out of ir_verify. Nothing here names LLVM's types. */
 #ifndef IR_IR_H

@@ -49,9 +49,10 @@ static val load(ir *e, buffer b, type t, val lane, val uniform, int fixed) {
     if (!expect(e, (TYPE_ELEMENT(t) == I32 || TYPE_ELEMENT(t) == F32) && (words == 1 || words == 4 || words == 8),
                 "e_buffer_load", "1, 4 or 8 words of I32 or F32"))
         return e_poison(e, t);
-    if (words == 8)
-        return e_join(e, load(e, b, VEC(4, TYPE_ELEMENT(t)), lane, uniform, fixed),
-                      load(e, b, VEC(4, TYPE_ELEMENT(t)), lane, uniform, fixed + 16));
+    if (words == 8) {
+        const val low = load(e, b, VEC(4, TYPE_ELEMENT(t)), lane, uniform, fixed);
+        return e_join(e, low, load(e, b, VEC(4, TYPE_ELEMENT(t)), lane, uniform, fixed + 16));
+    }
     return e_bitcast(e, load_words(e, b, words, e_addi(e, lane, fixed), uniform), t);
 }
 
@@ -62,7 +63,8 @@ val e_buffer_load_at(ir *e, buffer b, type t, val lane, val uniform, int fixed) 
 }
 
 void e_buffer_store(ir *e, buffer b, val value, val lane, int fixed) {
-    const val args[] = {e_bitcast(e, value, I32), b.descriptor, e_addi(e, lane, fixed), e_i32(e, 0), e_i32(e, 0)};
+    const val bits = e_bitcast(e, value, I32), at = e_addi(e, lane, fixed);
+    const val args[] = {bits, b.descriptor, at, e_i32(e, 0), e_i32(e, 0)};
     e_op(e, "buffer_store_1", args, 5);
 }
 

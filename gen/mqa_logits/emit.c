@@ -27,7 +27,8 @@ static window window_of(mqa *m, val row) {
     const val start = e_max(e, e_load_uniform(e, input(m, MQA_CU_STARTS, I32), at), e_i32(e, 0));
     const val end = e_min(e, e_load_uniform(e, input(m, MQA_CU_ENDS, I32), at), m->seq_kv);
     const val live = e_and(e, exists, e_less(e, start, end));
-    return (window){at, exists, e_select(e, live, start, m->seq_kv), e_select(e, live, end, e_i32(e, 0))};
+    const val from = e_select(e, live, start, m->seq_kv), to = e_select(e, live, end, e_i32(e, 0));
+    return (window){at, exists, from, to};
 }
 
 /* The workgroup's columns: the union of its rows' windows, aligned to tiles, of which split y takes its share. */
@@ -58,7 +59,8 @@ static void load_row(mqa *m, mqa_row *r) {
     r->q = t_rows(e, m->atom, heads, dim);
     for (int i = 0; i < g->m_tiles; i++)
         for (int s = 0; s < g->k_steps; s++) {
-            const val at = e_add(e, e_muli(e, edge, dim), t_fragment_byte(e, &r->q, 0, m->lane));
+            const val row = e_muli(e, edge, dim), in_row = t_fragment_byte(e, &r->q, 0, m->lane);
+            const val at = e_add(e, row, in_row);
             r->q.v[i * g->k_steps + s] = e_buffer_load(e, q, VEC(8, I32), at, i * g->m * dim + s * g->k);
         }
     const ptr base = row_of(m, input(m, MQA_WEIGHTS, F32), r->row, m->weights_stride);
@@ -77,7 +79,8 @@ static void begin_row(mqa *m, mqa_row *r, val row) {
     *r = (mqa_row){.row = w.row, .exists = w.exists, .start = w.start, .end = w.end};
     r->logits = row_of(m, e_ptr(e, e_arg(e, MQA_LOGITS), F32, 0), r->row, m->logits_stride);
     const val length = e_max(e, e_sub(e, r->end, r->start), e_i32(e, 0));
-    r->window = e_buffer(e, e_ptr_add(e, r->logits, e_sext(e, r->start)), e_muli(e, length, 4));
+    const ptr begin = e_ptr_add(e, r->logits, e_sext(e, r->start));
+    r->window = e_buffer(e, begin, e_muli(e, length, 4));
     load_row(m, r);
 }
 
@@ -89,7 +92,8 @@ static void fill_range(mqa *m, const mqa_row *r, val from, val to, int threads, 
     const val share = e_uniform(e, e_ceil_div(e, length, m->splits));
     const val low = e_min(e, e_mul(e, share, m->split), length);
     const val count = e_min(e, share, e_sub(e, length, low));
-    const buffer place = e_buffer(e, e_ptr_add(e, r->logits, e_sext(e, e_add(e, from, low))), e_muli(e, count, 4));
+    const ptr begin = e_ptr_add(e, r->logits, e_sext(e, e_add(e, from, low)));
+    const buffer place = e_buffer(e, begin, e_muli(e, count, 4));
     const val lane_byte = e_muli(e, thread, 4), step = e_i32(e, UNROLL * threads);
     E_FOR0(i, e, e_i32(e, 0), count, step) {
         const val at = e_add(e, lane_byte, e_muli(e, i, 4));
@@ -115,14 +119,17 @@ buffer mqa_kv_tile(mqa *m, val col) {
     ir *const e = m->e;
     const val left = e_min(e, e_sub(e, m->seq_kv, col), e_i32(e, m->v->bkv));
     const val some = e_less(e, e_i32(e, 0), left);
-    const val extent = e_addi(e, e_mul(e, e_addi(e, left, -1), e_trunc(e, m->kv_stride)), m->s->dim);
-    return e_buffer(e, row_of(m, input(m, MQA_KV, I8), col, m->kv_stride), e_select(e, some, extent, e_i32(e, 0)));
+    const val before_last = e_addi(e, left, -1), stride = e_trunc(e, m->kv_stride);
+    const val extent = e_addi(e, e_mul(e, before_last, stride), m->s->dim);
+    const ptr begin = row_of(m, input(m, MQA_KV, I8), col, m->kv_stride);
+    return e_buffer(e, begin, e_select(e, some, extent, e_i32(e, 0)));
 }
 
 buffer mqa_scale_tile(mqa *m, val col) {
     ir *const e = m->e;
     const val left = e_max(e, e_sub(e, m->seq_kv, col), e_i32(e, 0));
-    return e_buffer(e, e_ptr_add(e, input(m, MQA_KV_SCALES, F32), e_sext(e, col)), e_muli(e, left, 4));
+    const ptr scales = input(m, MQA_KV_SCALES, F32), begin = e_ptr_add(e, scales, e_sext(e, col));
+    return e_buffer(e, begin, e_muli(e, left, 4));
 }
 
 static void begin_kernel(ir *e, const plan *p) {

@@ -17,11 +17,13 @@ void mqa_emit_direct(mqa *m) {
         val scales[SCALES_MAX];
         for (int i = 0; i < owned; i++) {
             const val column = e_addi(e, first, i * g->n);
-            const val lane_byte = e_add(e, e_mul(e, edge, stride), t_fragment_byte(e, &kv, 0, m->lane));
+            const val row = e_mul(e, edge, stride), in_row = t_fragment_byte(e, &kv, 0, m->lane);
+            const val lane_byte = e_add(e, row, in_row);
             for (int s = 0; s < g->k_steps; s++)
                 kv.v[i * g->k_steps + s] =
                     e_buffer_load_at(e, kv_tile, VEC(8, I32), lane_byte, e_mul(e, column, stride), s * g->k);
-            scales[i] = e_buffer_load_at(e, scale_tile, F32, e_muli(e, edge, 4), e_muli(e, column, 4), 0);
+            const val lane_scale = e_muli(e, edge, 4), first_scale = e_muli(e, column, 4);
+            scales[i] = e_buffer_load_at(e, scale_tile, F32, lane_scale, first_scale, 0);
         }
         const tile products = mqa_first_products(m, &kv);
         mqa_tile(m, &kv, &products, scales, e_add(e, col, first));

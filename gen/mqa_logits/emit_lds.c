@@ -33,14 +33,16 @@ static pipeline begin(mqa *m) {
     assert(g->dma_sources <= DMA_OFFSETS_MAX); /* an n-tile is whole periods of the swizzle (check_dma) */
     for (int i = 0; i < g->dma_sources; i++) {
         const val byte = swizzle(m, e_addi(e, e_muli(e, m->thread, DMA_BYTES), (int64_t)i * dma_block));
-        const val row = e_udiv(e, byte, e_i32(e, dim));
-        p.source[i] = e_add(e, e_mul(e, row, stride), e_sub(e, byte, e_muli(e, row, dim)));
+        const val row = e_udiv(e, byte, e_i32(e, dim)), row_begin = e_mul(e, row, stride);
+        p.source[i] = e_add(e, row_begin, e_sub(e, byte, e_muli(e, row, dim)));
     }
     p.source_step = e_muli(e, stride, g->dma_sources * dma_block / dim);
     const val edge = e_and(e, m->lane, e_i32(e, g->n - 1));
     const tile kv = t_cols(e, m->atom, dim, (int)m->v->bkv);
-    for (int s = 0; s < g->k_steps; s++)
-        p.fragment[s] = swizzle(m, e_add(e, e_muli(e, edge, dim), t_fragment_byte(e, &kv, s, m->lane)));
+    for (int s = 0; s < g->k_steps; s++) {
+        const val row_begin = e_muli(e, edge, dim), in_row = t_fragment_byte(e, &kv, s, m->lane);
+        p.fragment[s] = swizzle(m, e_add(e, row_begin, in_row));
+    }
     p.scale_loads = m->v->rs ? g->n_tiles / g->group : g->n_tiles;
     p.stores = m->row_count * p.scale_loads;
     p.scale_byte = e_muli(e, m->v->rs ? m->lane : edge, 4);
@@ -54,7 +56,8 @@ static val slot_after(mqa *m, val slot, int tiles) {
     ir *const e = m->e;
     if (tiles % m->v->slots == 0) return slot;
     const val ring = e_i32(e, m->g.lds_bytes), next = e_addi(e, slot, (int64_t)tiles * m->g.slot_bytes);
-    return e_select(e, e_less(e, next, ring), next, e_sub(e, next, ring));
+    const val inside = e_less(e, next, ring), wrapped = e_sub(e, next, ring);
+    return e_select(e, inside, next, wrapped);
 }
 
 static void load_scales(mqa *m, const pipeline *p, val col, val *scales) {
@@ -68,9 +71,11 @@ static void dma_tile(mqa *m, const pipeline *p, val col, val slot) {
     const buffer from = mqa_kv_tile(m, col);
     const int wave_block = DMA_BYTES * LANES, dma_block = wave_block * (int)m->v->waves;
     const val to = e_add(e, slot, e_muli(e, m->wave, wave_block));
-    for (int i = 0; i < m->g.kv_dmas; i++)
-        e_lds_dma(e, from, p->source[i % m->g.dma_sources], e_muli(e, p->source_step, i / m->g.dma_sources), p->ring,
-                  e_addi(e, to, (int64_t)i * dma_block), DMA_BYTES);
+    for (int i = 0; i < m->g.kv_dmas; i++) {
+        const val rows = e_muli(e, p->source_step, i / m->g.dma_sources);
+        const val place = e_addi(e, to, (int64_t)i * dma_block);
+        e_lds_dma(e, from, p->source[i % m->g.dma_sources], rows, p->ring, place, DMA_BYTES);
+    }
 }
 
 static tile read_slot(mqa *m, const pipeline *p, val slot) {
@@ -124,7 +129,8 @@ static void stage(mqa *m, const pipeline *p, val t, val slot) {
     }
     e_sched_fence(e);
     const int ahead = (int)m->v->prefetch;
-    dma_tile(m, p, column_of(m, e_addi(e, t, ahead)), slot_after(m, slot, ahead));
+    const val col = column_of(m, e_addi(e, t, ahead)), place = slot_after(m, slot, ahead);
+    dma_tile(m, p, col, place);
     e_sched_fence(e);
     mqa_tile(m, &kv, &products, scales, column_of(m, t));
 }

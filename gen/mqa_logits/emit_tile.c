@@ -10,14 +10,15 @@ static val head_sum(mqa *m, const mqa_row *r, const tile *sums) {
     if (kind == MQA_FMA2) { /* two chains of packed pairs */
         val chain[2] = {{0}, {0}};
         for (int i = 0; i < count; i += 2) {
-            const val product[] = {e_element(e, sums->v[i / acc], i % acc),
-                                   e_element(e, sums->v[i / acc], i % acc + 1)};
+            val product[2];
+            for (int half = 0; half < 2; half++) product[half] = e_element(e, sums->v[i / acc], i % acc + half);
             const val x = e_relu(e, e_vector(e, product, 2)), w = e_vector(e, &r->weights[i], 2);
             val *const sum = &chain[i / 2 % 2];
             *sum = sum->v ? e_fma(e, x, w, *sum) : e_fmul(e, x, w, 0);
         }
         const val both = e_fadd(e, chain[0], chain[1], 0);
-        return e_fadd(e, e_element(e, both, 0), e_element(e, both, 1), 0);
+        const val low = e_element(e, both, 0), high = e_element(e, both, 1);
+        return e_fadd(e, low, high, 0);
     }
     val sum = {0};
     for (int i = 0; i < count; i++) {
@@ -43,8 +44,8 @@ static val sum_column(mqa *m, val part) {
 static val sum_group(mqa *m, const val *part) {
     const int fast = m->v->head_acc == MQA_ADD;
     if (m->g.n == 32) return e_sum_swap32(m->e, part[0], part[1], fast);
-    return e_sum_swap32(m->e, e_sum_swap16(m->e, part[0], part[1], fast), e_sum_swap16(m->e, part[2], part[3], fast),
-                        fast);
+    const val low = e_sum_swap16(m->e, part[0], part[1], fast), high = e_sum_swap16(m->e, part[2], part[3], fast);
+    return e_sum_swap32(m->e, low, high, fast);
 }
 
 /* Columns before the row's window wrap to offsets beyond its extent, so that one bounds check drops both sides. */
@@ -61,14 +62,16 @@ static void consume(mqa *m, const tile *sums, mqa_item item, val *group, const v
     const mqa_row *const r = &m->rows[item.row];
     const val part = head_sum(m, r, sums);
     if (!m->v->rs) {
-        store(m, r, e_fmul(e, sum_column(m, part), scales[item.n_tile], 0), e_addi(e, col, item.n_tile * m->g.n));
+        const val logit = e_fmul(e, sum_column(m, part), scales[item.n_tile], 0);
+        store(m, r, logit, e_addi(e, col, item.n_tile * m->g.n));
         return;
     }
     const int place = item.n_tile % m->g.group;
     group[place] = part;
     if (place < m->g.group - 1) return;
     const int g = item.n_tile / m->g.group;
-    store(m, r, e_fmul(e, sum_group(m, group), scales[g], 0), e_addi(e, col, g * LANES));
+    const val logit = e_fmul(e, sum_group(m, group), scales[g], 0);
+    store(m, r, logit, e_addi(e, col, g * LANES));
 }
 
 /* The order that swp asks of the scheduler: the products of the next item one by one, between equal parts of the
