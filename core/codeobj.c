@@ -16,6 +16,7 @@ enum {
     ABI_NEWEST = 4, /* of v6 */
     NOTE_METADATA = 32,
     DESCRIPTOR_BYTES = 64,
+    USER_SGPRS_MAX = 16,
     ENTRY_ALIGNMENT = 256
 };
 /* No kernel comes near; a reader may trust that a whole image fits in memory. */
@@ -336,6 +337,10 @@ static cdnagen_status read_descriptor(const codeobj *o, const char *symbol, code
     memcpy(&preload, d + 58, sizeof preload);
     k->properties = properties;
     k->preload = preload;
+    const uint32_t length = k->preload & 0x7f,
+                   end = 4 * ((k->preload >> 7) + length); /* dwords that SGPRs start with */
+    if (length > USER_SGPRS_MAX || (length && end > (k->kernarg_bytes + 3ull) / 4 * 4))
+        return damaged(at + 58, "a kernel preloads arguments that it does not have, or more than SGPRs hold");
     k->descriptor_address = kd.st_value;
     k->entry_address = kd.st_value + (uint64_t)entry_offset;
     if (k->entry_address < o->text_address || k->entry_address - o->text_address >= o->text_bytes ||

@@ -155,6 +155,9 @@ static void expect_sound(const guarded *g, const codeobj *o) {
         assert_true(within(k.entry_address - o->text_address, k.code_bytes, o->text_bytes));
         assert_true(k.arg_count <= CODEOBJ_ARGS_MAX && strlen(k.name) < sizeof k.name);
         for (size_t a = 0; a < k.arg_count; a++) assert_true(within(k.args[a].offset, k.args[a].size, k.kernarg_bytes));
+        const uint32_t preloaded = k.preload & 0x7f;
+        assert_true(preloaded <= 16);
+        assert_true(!preloaded || 4 * ((k.preload >> 7) + preloaded) <= (k.kernarg_bytes + 3ull) / 4 * 4);
         assert_true(codeobj_occupancy(o->chip, &k, k.max_workgroup, 0).waves_per_simd <= 8);
     }
 }
