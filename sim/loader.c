@@ -163,7 +163,7 @@ cdnagen_status function_make(memory *m, struct hip_module_object *module, const 
     if (status == CDNAGEN_OK) {
         f->packet = memory_allocate(m, PACKET_BYTES, 1);
         /* The compiler reads the segment in aligned pieces of up to 16 bytes: its last piece is there as a whole. */
-        f->kernarg = memory_allocate(m, (f->kernel.kernarg_bytes + 15) & ~15u, 1);
+        f->kernarg = memory_allocate(m, ((uint64_t)f->kernel.kernarg_bytes + 15) & ~15ull, 1);
         if (!f->packet || !f->kernarg) status = fail(CDNAGEN_NO_MEMORY, "no device memory for kernel arguments");
     }
     if (status != CDNAGEN_OK) {
