@@ -362,6 +362,21 @@ static void bind_constants(parser *p) {
     }
 }
 
+/* Whether the row obeys the clamp bit: floats behind any effect, integers where the effect asks for it. */
+static int clamps(const isa_row *row) {
+    static const char *const integers[] = {"v_add_u32",     "v_sub_u32",     "v_subrev_u32",   "v_add_i32",
+                                           "v_sub_i32",     "v_add_u16",     "v_sub_u16",      "v_subrev_u16",
+                                           "v_add_i16",     "v_sub_i16",     "v_pk_add_u16",   "v_pk_sub_u16",
+                                           "v_pk_add_i16",  "v_pk_sub_i16",  "v_dot4_i32_i8",  "v_dot4_u32_u8",
+                                           "v_dot8_i32_i4", "v_dot8_u32_u4", "v_dot2_i32_i16", "v_dot2_u32_u16"};
+    const value_type t = row->type[0];
+    if (row->format != F_VECTOR) return 0;
+    if (t == T_f32 || t == T_f16 || t == T_hf16 || t == T_f64 || t == T_pf16 || t == T_pf32) return 1;
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
+        if (strcmp(row->name, integers[i]) == 0) return 1;
+    return 0;
+}
+
 static int is_packed(value_type t) { return t == T_p16 || t == T_pf16 || t == T_pf32; }
 static int is_half(value_type t) { return t == T_h16 || t == T_hf16; }
 
@@ -402,6 +417,7 @@ static int operand_count(const isa_row *row) {
 static void bind(parser *p) {
     inst *in = p->in;
     const lanes_effects *effects = lanes_for_host();
+    if (in->clamp && !clamps(in->row)) return;
     bind_constants(p);
     if (in->row->format == F_VECTOR || in->row->format == F_COMPARE) {
         if (in->op_count != operand_count(in->row)) return;

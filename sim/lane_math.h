@@ -232,6 +232,14 @@ static inline uint32_t bitop3(uint32_t a, uint32_t b, uint32_t c, int table) {
 }
 static inline int64_t clamp_i64(int64_t x, int64_t low, int64_t high) { return x < low ? low : x > high ? high : x; }
 
+/* Sums that have not wrapped yet, by the clamp bit. */
+static inline uint32_t sum_i32(int64_t sum, int clamp) {
+    return (uint32_t)(clamp ? clamp_i64(sum, INT32_MIN, INT32_MAX) : sum);
+}
+static inline uint32_t sum_u32(uint64_t sum, int clamp) {
+    return clamp && sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+}
+
 static inline uint32_t exponent_f32(float x) { return bits_of_f32(x) >> 23 & 0xff; }
 static inline int class_f32(uint32_t x, uint32_t wanted) {
     const uint32_t magnitude = x & 0x7fffffffu, sign = x >> 31;

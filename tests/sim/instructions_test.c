@@ -386,6 +386,7 @@ static void faults_say_what_and_where(void **state) {
         {BEGIN "s_getpc_b64 s[6:7]\ns_add_u32 s6, s6, 0x10000\ns_setpc_b64 s[6:7]\n", "no instruction starts", 0},
         {BEGIN "s_trap 2\n", "s_trap", 0},
         {BEGIN "s_setvskip s6, s7\n", "instruction not simulated", 0},
+        {BEGIN "v_mad_u16 v2, v1, v1, v1 clamp\n", "this form of the instruction is not simulated", 0},
         {BEGIN ".long 0xbf9f0000\n", "instruction not simulated", 0},
     };
     gpu_open("threads=1");
