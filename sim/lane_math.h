@@ -88,12 +88,16 @@ static inline float med3_f32(float a, float b, float c) {
 /* IEEE 754-2019 minimum and maximum: any NaN wins. */
 static inline float minimum_f32(float a, float b) { return a != a || b != b ? f32_of(0x7fc00000u) : min_f32(a, b); }
 static inline float maximum_f32(float a, float b) { return a != a || b != b ? f32_of(0x7fc00000u) : max_f32(a, b); }
+static inline int is_snan_f64(double a) { return a != a && !(bits_of_f64(a) >> 51 & 1); }
+static inline double quiet_f64(double a) { return f64_of(bits_of_f64(a) | UINT64_C(1) << 51); }
 static inline double max_f64(double a, double b) {
-    if (a != a || b != b) return a != a && b != b ? a + b : a != a ? b : a;
+    if (is_snan_f64(a) || is_snan_f64(b)) return quiet_f64(is_snan_f64(a) ? a : b);
+    if (a != a || b != b) return a != a ? b : a;
     return a > b || (a == b && !signbit(a)) ? a : b;
 }
 static inline double min_f64(double a, double b) {
-    if (a != a || b != b) return a != a && b != b ? a + b : a != a ? b : a;
+    if (is_snan_f64(a) || is_snan_f64(b)) return quiet_f64(is_snan_f64(a) ? a : b);
+    if (a != a || b != b) return a != a ? b : a;
     return a < b || (a == b && signbit(a)) ? a : b;
 }
 

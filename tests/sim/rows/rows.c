@@ -162,14 +162,14 @@ static uint32_t half_middle(float x, float y, float z) {
     return half_bits(as_float(middle(as_bits(x), as_bits(y), as_bits(z))));
 }
 static double fmin_signed(double x, double y) { return x == y ? (signbit(x) ? x : y) : x < y ? x : y; }
-static uint64_t least64(uint64_t x, uint64_t y) {
+static int signals64(uint64_t x) { return isnan(as_double(x)) && !(x >> 51 & 1); }
+static uint64_t extreme64(uint64_t x, uint64_t y, int greatest) {
     const double f = as_double(x), g = as_double(y);
-    return isnan(f) ? y : isnan(g) ? x : as_bits64(fmin_signed(f, g));
+    if (signals64(x) || signals64(y)) return UINT64_C(0x7ff8) << 48;
+    return isnan(f) ? y : isnan(g) ? x : as_bits64(greatest ? -fmin_signed(-f, -g) : fmin_signed(f, g));
 }
-static uint64_t most64(uint64_t x, uint64_t y) {
-    const double f = as_double(x), g = as_double(y);
-    return isnan(f) ? y : isnan(g) ? x : as_bits64(-fmin_signed(-f, -g));
-}
+static uint64_t least64(uint64_t x, uint64_t y) { return extreme64(x, y, 0); }
+static uint64_t most64(uint64_t x, uint64_t y) { return extreme64(x, y, 1); }
 static int64_t sorted(int64_t x, int64_t y, int64_t z, int place) {
     int64_t v[3] = {x, y, z};
     for (int i = 0; i < 3; i++)
