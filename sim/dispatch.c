@@ -130,15 +130,12 @@ static void *run_groups(void *argument) {
         group_free(&g);
         return NULL;
     }
-    unsigned long long issued = 0;
     for (;;) {
         const uint64_t index = atomic_fetch_add(&l->next_group, 1);
         if (index >= groups || atomic_load(&l->faulted)) break;
         group_start(&g, index);
         group_run(&g);
-        for (unsigned i = 0; i < g.waves; i++) issued += g.wave[i]->issued;
     }
-    atomic_fetch_add(&l->instructions, issued);
     group_free(&g);
     return NULL;
 }

@@ -108,7 +108,6 @@ struct launch {
     void *observer;
     /* results */
     atomic_ullong next_group;
-    atomic_ullong instructions;
     atomic_int faulted;
     char fault[1024];
 };
