@@ -85,6 +85,12 @@ static void perform_transpose(wave *w, transfer *a) {
 
 static unsigned char *lds_place(wave *w, const memory_row *row, int lane, uint32_t address) {
     const group *g = w->group;
+    const int is_atomic = row->kind == ATOMIC || row->kind == ATOMIC_RETURN || row->kind == COMPARE_SWAP ||
+                          row->kind == COMPARE_SWAP_RETURN;
+    if (is_atomic && address % row->bytes) {
+        wave_fault(w, lane, "LDS atomic at LDS address %u, not a multiple of %u bytes", address, row->bytes);
+        return NULL;
+    }
     if (address <= g->lds_bytes && row->bytes <= g->lds_bytes - address) return g->lds + address;
     wave_fault(w, lane, "LDS access of %u bytes at LDS address %u of %u allocated", row->bytes, address, g->lds_bytes);
     return NULL;

@@ -193,14 +193,21 @@ static void lds_beyond_the_allocation_is_reported(void **state) {
             "LDS address 256 of 256");
     refuses("gfx950", BEGIN "ds_add_u32 v2, v10 offset:256\n", 256, "threads=1", "LDS address 256 of 256");
 }
+static void lds_atomics_off_their_alignment_are_reported(void **state) {
+    (void)state;
+    refuses("gfx950", BEGIN "ds_add_u32 v2, v10 offset:2\n", 512, "threads=1", "LDS address 2, not a multiple of 4");
+    refuses("gfx942", BEGIN "ds_add_rtn_u64 v[10:11], v2, v[10:11]\n", 512, "threads=1",
+            "LDS address 4, not a multiple of 8");
+}
 
 int main(void) {
-    struct CMUnitTest tests[TRAPS + 3] = {
+    struct CMUnitTest tests[TRAPS + 4] = {
         cmocka_unit_test(gfx942_has_no_instruction_of_gfx950),
         cmocka_unit_test(an_endless_kernel_is_reported),
         cmocka_unit_test(lds_beyond_the_allocation_is_reported),
+        cmocka_unit_test(lds_atomics_off_their_alignment_are_reported),
     };
     for (int i = 0; i < TRAPS; i++)
-        tests[3 + i] = (struct CMUnitTest){traps[i].name, run_trap, NULL, NULL, (void *)(uintptr_t)&traps[i]};
+        tests[4 + i] = (struct CMUnitTest){traps[i].name, run_trap, NULL, NULL, (void *)(uintptr_t)&traps[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
