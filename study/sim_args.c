@@ -30,6 +30,7 @@ static cdnagen_status bad(const reader *r, const char *format, ...) {
 /* check_keys: the object has no member but these.   keys: blank-separated */
 static int is_word(const char *word, const char *words) {
     const size_t n = strlen(word);
+    if (!n || strchr(word, ' ')) return 0;
     for (const char *p = words; (p = strstr(p, word)); p += n)
         if ((p == words || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return 1;
     return 0;

@@ -185,6 +185,8 @@ static const struct row {
     {ADD, BUFFER ", 5", BAD_INPUT, {"argument 2 (value)", "an object is needed"}},
     {ADD, BUFFER ", {\"int\": 5}", BAD_INPUT, {"argument 2 (value)", "none of buffer i32"}},
     {ADD, BUFFER ", {\"i32\": 5, \"u32\": 5}", BAD_INPUT, {"argument 2", "more than one of"}},
+    {ADD, BUFFER ", {\"i32 u32\": 5}", BAD_INPUT, {"argument 2", "none of buffer i32"}},
+    {ADD, BUFFER ", {\"\": 5}", BAD_INPUT, {"argument 2", "none of buffer i32"}},
     {ADD, BUFFER ", {\"i32\": 5, \"count\": 5}", BAD_INPUT, {"argument 2", "\"count\" is not known"}},
     {ADD, BUFFER ", {\"i32\": \"5\"}", BAD_INPUT, {"argument 2", "\"i32\" needs an integer"}},
     {ADD, BUFFER ", {\"i32\": 3000000000}", BAD_INPUT, {"3000000000 does not fit i32"}},
