@@ -52,7 +52,9 @@ static inline __attribute__((always_inline)) void run(wave *w, unsigned budget, 
             wave_fault(w, -1, in->row ? "this form of the instruction is not simulated" : "instruction not simulated");
             return;
         }
-        __atomic_store_n(&p->executed[in - p->code], 1, __ATOMIC_RELAXED);
+        /* Stored once: host threads that store into one cache line again and again wait for each other. */
+        unsigned char *const executed = &p->executed[in - p->code];
+        if (!__atomic_load_n(executed, __ATOMIC_RELAXED)) __atomic_store_n(executed, 1, __ATOMIC_RELAXED);
         if (checked && !check_step(w, in)) return;
         in->run(w, in);
         w->issued++;
