@@ -111,7 +111,7 @@ static void close_gemm(void) {
     static float c[GEMM_M * GEMM_N];
     check(hip->memcpy(c, buffer[0], sizeof c, HIP_MEMCPY_DEVICE_TO_HOST), "copy:");
     for (int i = 0; i < GEMM_M * GEMM_N; i++)
-        if (c[i] != GEMM_K) die("the product is wrong", "");
+        if (c[i] != (float)GEMM_K) die("the product is wrong", "");
     close_opencl();
 }
 
@@ -157,8 +157,8 @@ static void close_mqa(void) {
 }
 
 static const job jobs[] = {
-    {"floats", open_floats, launch_loop, close_opencl, 1.0 * GROUPS * WAVES * TRIPS * FLOAT_VALU},
-    {"integers", open_integers, launch_loop, close_opencl, 1.0 * GROUPS * WAVES * TRIPS * INTEGER_VALU},
+    {"floats", open_floats, launch_loop, close_opencl, (double)(GROUPS * WAVES * TRIPS * FLOAT_VALU)},
+    {"integers", open_integers, launch_loop, close_opencl, (double)(GROUPS * WAVES * TRIPS * INTEGER_VALU)},
     {"fp8 gemm 512x512x1024", open_gemm, launch_gemm, close_gemm, 0},
     {"mqa logits 128x1024 H64 D128", open_mqa, launch_mqa, close_mqa, 0},
 };
