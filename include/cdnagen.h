@@ -82,8 +82,9 @@ typedef struct cdnagen_kernel cdnagen_kernel; /* a generated kernel, loaded wher
 
 /* gen_kernel: the kernel that `tag` and `shape` name, from the cache or generated now.
  * shapes: `tag` is "op:fields" or "op:auto"; `shape` is "key=value" words separated by spaces; `cdnagen list` prints
- *         both grammars. Words that the kernel does not depend on may be left out where no launch needs them
- * owner:  *out is the caller's, cdnagen_free_kernel; a NULL ctx is the process's default context
+ *         both grammars. "host" words of the shape (seq, seq_kv) may be left out: one kernel serves all their values,
+ *         and a launch brings its own. "workload" words choose the data of `cdnagen run` and mean nothing here
+ * owner:  *out is the caller's, cdnagen_free_kernel
  * errors: BAD_ARGUMENT, BAD_TAG, BAD_SHAPE, BAD_TARGET, LIMIT, NOT_YET, SPILLS, NO_MEMORY, COMPILE, CACHE_MISS,
  *         BAD_OBJECT (what came out of the compiler is not what was planned: please report the text); where the context
  *         has a device also NO_HIP, NO_DEVICE, HIP. A cache fault is never an error */
@@ -92,7 +93,7 @@ CDNAGEN_API cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char 
 /* cdnagen_free_kernel: release a kernel; its launches must have completed. NULL is fine. */
 CDNAGEN_API void cdnagen_free_kernel(cdnagen_kernel *kernel);
 
-/* ---- contexts ---- */
+/* ---- contexts: a NULL ctx is, in every call, the process's default one, of default options and never freed ---- */
 
 typedef enum cdnagen_spill_policy { CDNAGEN_SPILLS_ALLOW = 0, CDNAGEN_SPILLS_REFUSE = 1 } cdnagen_spill_policy;
 typedef enum cdnagen_log_level { CDNAGEN_LOG_WARNING = 1, CDNAGEN_LOG_INFO = 2 } cdnagen_log_level;
@@ -105,7 +106,8 @@ typedef struct cdnagen_options {
                               "none" (compile only); NULL: CDNAGEN_DEVICE, else "gpu" */
     const char *sim_mode;  /* simulator words: "late" (results appear only after their wait), "poison" (unwritten
                               LDS and registers), "check=races" or "check=all" (what hardware does not report
-                              stops the launch), "threads=N"; NULL: CDNAGEN_SIM, else none */
+                              stops the launch), "threads=N", "limit=N" (a wave of more million instructions is
+                              stopped); NULL: CDNAGEN_SIM, else none */
     const char *cache_dir; /* NULL: CDNAGEN_CACHE_DIR, else $XDG_CACHE_HOME/cdnagen, else $HOME/.cache/cdnagen, else
                               memory only; "": no disk tier */
     int no_cache;          /* nonzero: neither memory nor disk tier */
@@ -116,8 +118,8 @@ typedef struct cdnagen_options {
     void *log_user;
 } cdnagen_options;
 
-/* cdnagen_create_context: check the options and make a context; the device is opened, and sim_mode read, at its first
- * use, which is where a machine without it fails. So that asking again is quick, also after
+/* cdnagen_create_context: check the options (NULL: the defaults) and make a context; the device is opened, and sim_mode
+ * read, at its first use, which is where a machine without it fails. So that asking again is quick, also after
  * cdnagen_free_kernel, a context keeps every code object that it made or read (its memory tier) until it and its
  * kernels are freed, and the kernels of up to 1,024 texts of tag and shape, loaded, until it is freed; with no_cache it
  * keeps neither.
@@ -137,15 +139,17 @@ CDNAGEN_API cdnagen_status cdnagen_device_name(cdnagen *ctx, const char **name);
 
 /* ---- operator mqa_logits ---- */
 
-/* cdnagen_mqa_logits_shape: the shape words of mqa_logits as a struct, same names. */
+/* cdnagen_mqa_logits_shape: the shape words of mqa_logits as a struct, same names. gfx950 takes multiples of 16 heads
+ * with a dim in multiples of 128, and of 32 heads with a dim in multiples of 64. FP8 bytes are read as the chip's own
+ * kind, e4m3fn on gfx950 and e4m3fnuz on gfx942; asking for the other is refused. */
 typedef struct cdnagen_mqa_logits_shape {
     size_t size;
     int64_t seq;    /* query rows; run-time, 0 if not known yet */
     int64_t seq_kv; /* key rows = logit columns; run-time, 0 if not known yet */
-    int32_t heads;
-    int32_t dim;   /* head size, elements */
-    int32_t clean; /* 1: the kernel writes -inf outside each row's window; 0: those places are left as they are. Here a
-                      zero means 0; a text of shape words without `clean` means 1 */
+    int32_t heads;  /* 16..128 */
+    int32_t dim;    /* head size, elements, 64..512 */
+    int32_t clean;  /* 1: the kernel writes -inf outside each row's window; 0: those places are left as they are. Here a
+                       zero means 0; a text of shape words without `clean` means 1 */
     int32_t q_fp8, kv_fp8; /* cdnagen_fp8: the byte meaning of Q and KV; 0: the chip's own */
     int32_t reserved;      /* 0 */
 } cdnagen_mqa_logits_shape;
@@ -164,13 +168,16 @@ typedef struct cdnagen_buffer {
 } cdnagen_buffer;
 
 /* cdnagen_mqa_logits_args: one launch. Strides are elements from one row to the next; 0 means contiguous
- * (q: heads*dim, kv: dim, weights: heads, logits: seq_kv rounded up to a multiple of 256). */
+ * (q: heads*dim, kv: dim, weights: heads, logits: seq_kv rounded up to a multiple of 256). Rows of logits may be any
+ * seq_kv or more apart; what lies between them is not written. A buffer needs the bytes from its first element to its
+ * last: (seq - 1) * logits_stride + seq_kv floats of logits. q and kv are aligned to 16 bytes, the others to 4, and
+ * logits overlaps none of them. A row's window is clamped to [0, seq_kv), and is empty if it ends before it starts. */
 typedef struct cdnagen_mqa_logits_args {
     size_t size;
     cdnagen_buffer q;         /* [seq, heads, dim] e4m3 */
     cdnagen_buffer kv;        /* [seq_kv, dim] e4m3 */
     cdnagen_buffer kv_scales; /* [seq_kv] f32, not negative */
-    cdnagen_buffer weights;   /* [seq, heads] f32 */
+    cdnagen_buffer weights;   /* [seq, heads] f32, of any sign */
     cdnagen_buffer cu_starts; /* [seq] i32: first column of each row's window */
     cdnagen_buffer cu_ends;   /* [seq] i32: one past the last column */
     cdnagen_buffer logits;    /* [seq, seq_kv] f32, written */
