@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The library from Python by ctypes, with raw pointers: no package, no build step.
+A library that is not installed is named by CDNAGEN_LIBRARY=build/libcdnagen.so.
 With a framework the pointers are its tensors' (t.data_ptr()) and the stream its current one."""
 import ctypes as c
 import os

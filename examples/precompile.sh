@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Precompile what a service will need, on any machine: code objects go to DIR, and to the cache.
-# usage: precompile.sh DIR
+# usage: precompile.sh DIR, with the command on PATH or its file in CDNAGEN
 set -eu
 out=${1:?usage: precompile.sh DIR}
 jobs=$(mktemp)
