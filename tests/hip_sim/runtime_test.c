@@ -27,8 +27,8 @@ static void kernels_run_on_it_and_pass_their_check(void **state) {
     (void)state;
     expect(LIBRARY, DEMO "--device gpu", 0, "device       gfx950 simulator (gfx950)\n");
     expect(LIBRARY, DEMO "--device gpu", 0, "check        pass");
-    expect(LIBRARY "CDNAGEN_SIM_DEVICES=gfx942,gfx950 CDNAGEN_SIM=late,poison", DEMO "--device gpu:1", 4,
-           "late, poison");
+    expect(LIBRARY "CDNAGEN_SIM_DEVICES=gfx942,gfx950 CDNAGEN_SIM=late,poisoned", DEMO "--device gpu:1", 4,
+           "\"poisoned\" is unknown");
     expect(LIBRARY "CDNAGEN_SIM_DEVICES=gfx942,gfx950 CDNAGEN_SIM='late poison'", DEMO "--device gpu:1", 0,
            "check        pass");
 }
