@@ -35,16 +35,16 @@ add_custom_target(cdnagen_all DEPENDS cdnagen_command cdnagen_shared cdnagen_arc
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(CDNAGEN_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/cdnagen)
-configure_package_config_file(cmake/cdnagenConfig.cmake.in cdnagenConfig.cmake
+configure_package_config_file(cmake/cdnagenConfig.cmake.in package/cdnagenConfig.cmake
                               INSTALL_DESTINATION ${CDNAGEN_PACKAGE_DIR} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
-write_basic_package_version_file(cdnagenConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/cdnagenConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH CDNAGEN_PC_INCLUDE /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
 configure_file(cmake/cdnagen.pc.in cdnagen.pc @ONLY)
 install(TARGETS cdnagen_shared amdhip64_sim LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS cdnagen_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${CDNAGEN_ARCHIVE} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/cdnagen.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${PROJECT_BINARY_DIR}/cdnagenConfig.cmake ${PROJECT_BINARY_DIR}/cdnagenConfigVersion.cmake
+install(FILES ${PROJECT_BINARY_DIR}/package/cdnagenConfig.cmake ${PROJECT_BINARY_DIR}/package/cdnagenConfigVersion.cmake
         DESTINATION ${CDNAGEN_PACKAGE_DIR})
 install(FILES ${PROJECT_BINARY_DIR}/cdnagen.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES LICENSE THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -36,6 +36,7 @@ typedef struct search {
     const mqa_shape *shape;
     int rank, choices; /* asked for; found so far */
     mqa_variant found;
+    int unlike;   /* tags passed over for anything but a kernel that cannot be generated yet */
     text lacking; /* tags passed over, and why */
 } search;
 
@@ -43,10 +44,13 @@ typedef struct search {
 static cdnagen_status consider(search *s, const char *tag) {
     mqa_variant v;
     TRY(tag_parse(&mqa_logits_family.tag, tag, &v));
-    if (mqa_check(s->target, &v, s->shape) != CDNAGEN_OK)
+    const cdnagen_status status = mqa_check(s->target, &v, s->shape);
+    if (status != CDNAGEN_OK) {
+        s->unlike += status != CDNAGEN_NOT_YET;
         text_add(&s->lacking, "; %s: %s", tag, cdnagen_error());
-    else if (s->choices++ == s->rank)
+    } else if (s->choices++ == s->rank) {
         s->found = v;
+    }
     return CDNAGEN_OK;
 }
 
@@ -60,6 +64,8 @@ cdnagen_status mqa_route(const target *t, const void *shape, int rank, void *var
     for (size_t i = 0; i < sizeof fallbacks / sizeof fallbacks[0] && !status; i++) status = consider(&s, fallbacks[i]);
     if (!status && rank < s.choices)
         memcpy(variant, &s.found, sizeof s.found);
+    else if (!status && !s.choices && !s.unlike)
+        status = CDNAGEN_NOT_YET; /* as the last check said, for this and every other tag */
     else if (!status)
         status = fail(CDNAGEN_LIMIT, "mqa_logits: auto has %d choices for heads=%d dim=%d on %s, all passed over%s",
                       s.choices, (int)s.shape->heads, (int)s.shape->dim, t->chip->name,
