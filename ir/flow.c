@@ -57,12 +57,22 @@ int e_loop_end(ir *e, e_loop *loop) {
     return 0;
 }
 
-e_branch e_if_begin(ir *e, val condition) {
+static void set_odds(ir *e, LLVMValueRef branch, e_odds odds) {
+    enum { OFTEN = 1000 };
+    LLVMMetadataRef weights[] = {LLVMMDStringInContext2(e->context, "branch_weights", 14),
+                                 LLVMValueAsMetadata(e_i32(e, odds == E_USUALLY ? OFTEN : 1).v),
+                                 LLVMValueAsMetadata(e_i32(e, odds == E_RARELY ? OFTEN : 1).v)};
+    const LLVMMetadataRef node = LLVMMDNodeInContext2(e->context, weights, 3);
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->context, "prof", 4), LLVMMetadataAsValue(e->context, node));
+}
+
+e_branch e_if_begin(ir *e, val condition, e_odds odds) {
     e_branch branch = {.open = 1};
     if (!expect(e, e_type(e, condition) == I1, "e_if_begin", "the condition must be I1")) return branch;
     const LLVMBasicBlockRef then = new_block(e, "then");
     branch.done = new_block(e, "join");
-    LLVMBuildCondBr(e->builder, condition.v, then, branch.done);
+    const LLVMValueRef jump = LLVMBuildCondBr(e->builder, condition.v, then, branch.done);
+    if (odds != E_EITHER) set_odds(e, jump, odds);
     LLVMPositionBuilderAtEnd(e->builder, then);
     return branch;
 }

@@ -47,6 +47,7 @@ val e_xor(ir *e, val a, val b);
 val e_min(ir *e, val a, val b);
 val e_max(ir *e, val a, val b);
 val e_less(ir *e, val a, val b); /* I1 */
+val e_not(ir *e, val a);         /* of an I1 */
 val e_select(ir *e, val condition, val yes, val no);
 val e_sext(ir *e, val a);            /* I32 -> I64 */
 val e_zext(ir *e, val a);            /* I32 -> I64 */
@@ -102,10 +103,14 @@ typedef struct e_branch {
     struct LLVMOpaqueBasicBlock *done;
     int open;
 } e_branch;
-e_branch e_if_begin(ir *e, val condition);
+/* e_odds: how often the condition holds; code of what is rare is laid out aside. */
+typedef enum e_odds { E_EITHER, E_USUALLY, E_RARELY } e_odds;
+e_branch e_if_begin(ir *e, val condition, e_odds odds);
 void e_if_end(ir *e, e_branch *branch);
 /* E_IF(e, condition) { ... }: emitted if; values made inside are not used after it. */
-#define E_IF(e, condition) for (e_branch e_branch_ = e_if_begin(e, condition); e_branch_.open; e_if_end(e, &e_branch_))
+#define E_IF(e, condition) E_IF_ODDS(e, condition, E_EITHER)
+#define E_IF_ODDS(e, condition, odds)                                                                                  \
+    for (e_branch e_branch_ = e_if_begin(e, condition, odds); e_branch_.open; e_if_end(e, &e_branch_))
 
 /* ---- the kernel ---- */
 

@@ -118,6 +118,10 @@ static val compare(ir *e, LLVMIntPredicate predicate, val a, val b) {
     return WRAP(LLVMBuildICmp(e->builder, predicate, a.v, b.v, ""));
 }
 val e_less(ir *e, val a, val b) { return compare(e, LLVMIntSLT, a, b); }
+val e_not(ir *e, val a) {
+    if (!expect(e, e_type(e, a) == I1, "e_not", "the operand must be I1")) return e_poison(e, I1);
+    return WRAP(LLVMBuildNot(e->builder, a.v, ""));
+}
 val e_min(ir *e, val a, val b) { return e_select(e, e_less(e, a, b), a, b); }
 val e_max(ir *e, val a, val b) { return e_select(e, e_less(e, a, b), b, a); }
 

@@ -195,12 +195,9 @@ static cdnagen_status check_limits(const target *t, const mqa_variant *v, const 
 /* check_generated: legal, but is there a kernel for it? */
 static cdnagen_status check_generated(const chip *c, const mqa_variant *v, const mqa_shape *s) {
     const atom *const a = atom_find(TRIPLE_M(v->atom), TRIPLE_N(v->atom), TRIPLE_K(v->atom));
-    const char *const missing = v->ls ? "ls" : v->ts ? "ts" : v->dg ? "dg" : NULL;
     if (!can_generate(c, a))
         return fail(CDNAGEN_NOT_YET, "mqa_logits: kernels with mfma%dx%dx%d cannot be generated for %s yet", a->m, a->n,
                     a->k, c->name);
-    if (missing)
-        return fail(CDNAGEN_NOT_YET, "mqa_logits: kernels with %s cannot be generated for %s yet", missing, c->name);
     const struct {
         const char *name;
         int64_t kind;

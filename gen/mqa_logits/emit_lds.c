@@ -5,15 +5,18 @@
 
 #include "gen/mqa_logits/emit.h"
 
-enum { DMA_BYTES = 16, DMA_OFFSETS_MAX = 32, STEPS_MAX = 16, SCALES_MAX = 64, RING_ALIGN = 128 };
+enum { DMA_BYTES = 16, SCALE_BYTES = 4, DMA_OFFSETS_MAX = 32, STEPS_MAX = 16, SCALES_MAX = 64, RING_ALIGN = 128 };
 
 typedef struct pipeline {
     lds ring;
     val source[DMA_OFFSETS_MAX]; /* DMA i reads memory at source[i % dma_sources] of its lane, ... */
     val source_step;             /* ... plus i / dma_sources times this */
     val fragment[STEPS_MAX];     /* where a lane's fragment of K-step s begins in a slot */
-    int scale_loads, stores;     /* a tile and wave */
-    val scale_byte;              /* the lane's scale in a group or n-tile */
+    int scales, stores;          /* a tile and wave */
+    int scale_loads, dmas;       /* the same; scales come from memory, or with ls from the slot */
+    val scale_byte;              /* the lane's scale in a group or n-tile: of memory's tile, with ls of the slot */
+    val own_scales;              /* I1: the wave brings this lane's scales; all waves have as many DMA in flight */
+    buffer nowhere;              /* an empty extent, which drops stores */
 } pipeline;
 
 /* mqa_swizzle, emitted. */
@@ -43,9 +46,16 @@ static pipeline begin(mqa *m) {
         const val row_begin = e_muli(e, edge, dim), in_row = t_fragment_byte(e, &kv, s, m->lane);
         p.fragment[s] = swizzle(m, e_add(e, row_begin, in_row));
     }
-    p.scale_loads = m->v->rs ? g->n_tiles / g->group : g->n_tiles;
-    p.stores = m->row_count * p.scale_loads;
-    p.scale_byte = e_muli(e, m->v->rs ? m->lane : edge, 4);
+    p.scales = m->v->rs ? g->n_tiles / g->group : g->n_tiles;
+    p.stores = m->row_count * p.scales;
+    p.scale_loads = m->v->ls ? 0 : p.scales;
+    p.dmas = g->kv_dmas + g->scale_dmas;
+    p.scale_byte = e_addi(e, e_muli(e, m->v->rs ? m->lane : edge, SCALE_BYTES), m->v->ls ? g->slot_kv_bytes : 0);
+    if (m->v->ls && m->v->waves > 1) {
+        const val owner = e_shr(e, e_muli(e, m->lane, m->v->waves), 6);
+        const val below = e_less(e, owner, m->wave), above = e_less(e, m->wave, owner);
+        p.own_scales = e_not(e, e_or(e, below, above));
+    }
     return p;
 }
 
@@ -60,10 +70,31 @@ static val slot_after(mqa *m, val slot, int tiles) {
     return e_select(e, inside, next, wrapped);
 }
 
+/* Scale i of a lane lies this many bytes after its first one, in memory as in a slot. */
+static int scale_offset(const mqa *m, int i) { return i * (m->v->rs ? LANES : m->g.n) * SCALE_BYTES; }
+
 static void load_scales(mqa *m, const pipeline *p, val col, val *scales) {
     const buffer from = mqa_scale_tile(m, col);
-    const int width = m->v->rs ? LANES : m->g.n;
-    for (int i = 0; i < p->scale_loads; i++) scales[i] = e_buffer_load(m->e, from, F32, p->scale_byte, i * width * 4);
+    for (int i = 0; i < p->scale_loads; i++)
+        scales[i] = e_buffer_load(m->e, from, F32, p->scale_byte, scale_offset(m, i));
+}
+
+/* ls: what the waves' DMA of scales left in the slot. */
+static void read_scales(mqa *m, const pipeline *p, val slot, val *scales) {
+    ir *const e = m->e;
+    const val at = e_add(e, p->scale_byte, slot);
+    for (int i = 0; i < p->scales; i++) scales[i] = e_lds_load(e, p->ring, F32, at, scale_offset(m, i));
+}
+
+/* ls: scales into the slot, behind its KV bytes. */
+static void dma_scales(mqa *m, const pipeline *p, val col, val slot) {
+    ir *const e = m->e;
+    const buffer from = mqa_scale_tile(m, col);
+    const val lane_byte = e_muli(e, m->lane, SCALE_BYTES);
+    for (int i = 0; i < m->g.scale_dmas; i++) {
+        const int byte = i * LANES * SCALE_BYTES;
+        e_lds_dma(e, from, lane_byte, e_i32(e, byte), p->ring, e_addi(e, slot, m->g.slot_kv_bytes + byte), SCALE_BYTES);
+    }
 }
 
 static void dma_tile(mqa *m, const pipeline *p, val col, val slot) {
@@ -76,6 +107,11 @@ static void dma_tile(mqa *m, const pipeline *p, val col, val slot) {
         const val place = e_addi(e, to, (int64_t)i * dma_block);
         e_lds_dma(e, from, p->source[i % m->g.dma_sources], rows, p->ring, place, DMA_BYTES);
     }
+    if (!m->v->ls) return;
+    if (m->v->waves == 1)
+        dma_scales(m, p, col, slot);
+    else
+        E_IF_ODDS(e, p->own_scales, E_USUALLY) dma_scales(m, p, col, slot);
 }
 
 static tile read_slot(mqa *m, const pipeline *p, val slot) {
@@ -91,62 +127,140 @@ static tile read_slot(mqa *m, const pipeline *p, val slot) {
 }
 
 /* vmcnt counts a wave's loads, DMA and stores in order, so a wait names how many came after what it waits for. A tile
- * issues, in this order: its scales, the DMA of the tile `prefetch` further on, its stores. */
-static int younger_than_dma(const mqa *m, const pipeline *p) {
-    const int a_tile = p->scale_loads + m->g.kv_dmas + p->stores;
-    const int count = p->stores + ((int)m->v->prefetch - 1) * a_tile + p->scale_loads;
+ * issues, in this order: its scales, the DMA of the tile `prefetch` further on, its stores. `dma_tiles`: after the DMA
+ * that is waited for came that of so many tiles. */
+static int younger_than_dma(const mqa *m, const pipeline *p, int dma_tiles) {
+    const int between = (int)m->v->prefetch - 1;
+    const int count = p->stores + between * (p->scale_loads + p->stores) + dma_tiles * p->dmas + p->scale_loads;
     return count < VMCNT_MAX ? count : VMCNT_MAX;
 }
 
-/* The DMA of the first tiles. Stores that an empty extent drops stand for what tiles before the first would have
- * issued, so that the loop's count holds from its first trip on. */
-static void fill_ring(mqa *m, const pipeline *p) {
+/* Stores that are dropped, in the place of what a tile that is not there would have issued: counts of vmcnt stay what
+ * they are. */
+static void stand_ins(mqa *m, const pipeline *p, int count) {
     ir *const e = m->e;
-    const val zero = e_i32(e, 0);
-    const buffer nowhere = e_buffer(e, m->rows[0].logits, zero);
+    /* at places apart, so that LLVM neither drops nor joins any; more than a wait can count need not be */
+    for (int i = 0; i < count && i < VMCNT_MAX; i++) e_buffer_store(e, p->nowhere, e_f32(e, 0), e_i32(e, 0), 64 * i);
+}
+
+/* The DMA of the first tiles, and stand-ins for the tiles before the first: the loop's count holds from its first trip
+ * on. */
+static void fill_ring(mqa *m, pipeline *p) {
+    ir *const e = m->e;
+    p->nowhere = e_buffer(e, m->rows[0].logits, e_i32(e, 0));
     for (int t = 0; t < m->v->prefetch; t++) {
-        dma_tile(m, p, column_of(m, e_i32(e, t)), e_i32(e, (int64_t)t * m->g.slot_bytes));
+        const val tile_t = e_i32(e, t), slot = e_i32(e, (int64_t)t * m->g.slot_bytes);
+        if (m->v->dg && t > 0)
+            E_IF(e, e_less(e, tile_t, m->tiles)) dma_tile(m, p, column_of(m, tile_t), slot);
+        else
+            dma_tile(m, p, column_of(m, tile_t), slot);
         e_sched_fence(e);
-        const int others = p->stores + (t < m->v->prefetch - 1 ? p->scale_loads : 0);
-        /* at places apart, so that LLVM neither drops nor joins any; more than a wait can count need not be */
-        for (int i = 0; i < others && i < VMCNT_MAX; i++) e_buffer_store(e, nowhere, e_f32(e, 0), zero, 64 * i);
+        stand_ins(m, p, p->stores + (t < m->v->prefetch - 1 ? p->scale_loads : 0));
         e_sched_fence(e);
+    }
+    if (!m->v->ls) return;
+    /* Q and weights are older than all of this. LLVM must be told that they have landed: before a loop without loads of its
+     * own it would else wait for the whole ring. It counts what no branch can leave out. */
+    const int dmas = m->v->waves == 1 ? p->dmas : m->g.kv_dmas, tiles = (int)m->v->prefetch;
+    const int certain = (m->v->dg ? 1 : tiles) * dmas + tiles * p->stores;
+    e_wait(e, certain < VMCNT_MAX ? certain : VMCNT_MAX, WAIT_ANY);
+}
+
+/* What a trip of the tile loop issues for the tiles after it. */
+typedef enum trips {
+    PREFETCHING, /* the DMA of the tile `prefetch` further on */
+    DRAINING     /* dg: nothing, there is no such tile */
+} trips;
+
+/* Until the tile's DMA is in its slot. Draining, less and less came after it: the fewer tiles are left, the more of these
+ * waits apply. */
+static void wait_for_tile(mqa *m, const pipeline *p, val t, trips kind) {
+    ir *const e = m->e;
+    const int most = (int)m->v->prefetch - 1;
+    const val left = e_sub(e, e_addi(e, m->tiles, -1), t);
+    for (int dma_tiles = most - 1; kind == DRAINING && dma_tiles >= 0; dma_tiles--)
+        E_IF(e, e_less(e, left, e_i32(e, dma_tiles + 1))) e_wait(e, younger_than_dma(m, p, dma_tiles), WAIT_ANY);
+    /* The LDS count closes this wave's reads of the slot before: after the barrier any wave's DMA may fill it. */
+    e_wait(e, younger_than_dma(m, p, most), 0);
+    if (m->v->waves > 1) e_barrier(e);
+}
+
+static void prefetch(mqa *m, const pipeline *p, val t, val slot, trips kind) {
+    ir *const e = m->e;
+    const int ahead = (int)m->v->prefetch;
+    if (kind == PREFETCHING && m->v->slots <= ahead) { /* the DMA goes into the slot that is being read */
+        e_wait(e, WAIT_ANY, 0);
+        if (m->v->waves > 1) e_barrier(e);
+    }
+    e_sched_fence(e);
+    if (kind == PREFETCHING) {
+        const val col = column_of(m, e_addi(e, t, ahead)), place = slot_after(m, slot, ahead);
+        dma_tile(m, p, col, place);
+    }
+    e_sched_fence(e);
+}
+
+/* One tile; `scales` as load_scales left them. */
+static void stage(mqa *m, const pipeline *p, val t, val slot, trips kind, val *scales) {
+    const tile kv = read_slot(m, p, slot);
+    if (m->v->ls) read_scales(m, p, slot, scales);
+    const tile products = mqa_first_products(m, &kv);
+    prefetch(m, p, t, slot, kind);
+    mqa_tile(m, &kv, &products, scales, column_of(m, t));
+}
+
+/* ts: does any of the wave's rows see a column of the tile? The same in all lanes. */
+static val is_seen(mqa *m, val col) {
+    ir *const e = m->e;
+    val low = m->rows[0].start, high = m->rows[0].end;
+    for (int j = 1; j < m->row_count; j++) {
+        low = e_min(e, low, m->rows[j].start);
+        high = e_max(e, high, m->rows[j].end);
+    }
+    const val begins_before = e_less(e, col, high), ends_behind = e_less(e, low, e_addi(e, col, m->v->bkv));
+    return e_and(e, begins_before, ends_behind);
+}
+
+static void trip(mqa *m, const pipeline *p, val t, val slot, trips kind) {
+    ir *const e = m->e;
+    val scales[SCALES_MAX];
+    load_scales(m, p, column_of(m, t), scales);
+    wait_for_tile(m, p, t, kind);
+    if (!m->v->ts) {
+        stage(m, p, t, slot, kind, scales);
+        return;
+    }
+    const val seen = is_seen(m, column_of(m, t));
+    E_IF_ODDS(e, seen, E_USUALLY) stage(m, p, t, slot, kind, scales);
+    E_IF_ODDS(e, e_not(e, seen), E_RARELY) { /* what the other waves and later waits count on */
+        prefetch(m, p, t, slot, kind);
+        stand_ins(m, p, p->stores);
     }
 }
 
-static void stage(mqa *m, const pipeline *p, val t, val slot) {
+static void trip_loop(mqa *m, const pipeline *p, val from, val to, val *slot, trips kind) {
     ir *const e = m->e;
-    const int shared = m->v->waves > 1;
-    val scales[SCALES_MAX];
-    load_scales(m, p, column_of(m, t), scales);
-    /* The LDS count closes this wave's reads of the slot before: after the barrier any wave's DMA may fill it. */
-    e_wait(e, younger_than_dma(m, p), 0);
-    if (shared) e_barrier(e);
-    const tile kv = read_slot(m, p, slot), products = mqa_first_products(m, &kv);
-    if (m->v->slots <= m->v->prefetch) { /* the DMA goes into the slot that is being read */
-        e_wait(e, WAIT_ANY, 0);
-        if (shared) e_barrier(e);
+    E_FOR(t, e, from, to, e_i32(e, 1), slot) {
+        trip(m, p, t, *slot, kind);
+        *slot = slot_after(m, *slot, 1);
     }
-    e_sched_fence(e);
-    const int ahead = (int)m->v->prefetch;
-    const val col = column_of(m, e_addi(e, t, ahead)), place = slot_after(m, slot, ahead);
-    dma_tile(m, p, col, place);
-    e_sched_fence(e);
-    mqa_tile(m, &kv, &products, scales, column_of(m, t));
 }
 
 void mqa_emit_lds(mqa *m) {
     ir *const e = m->e;
     const val zero = e_i32(e, 0);
-    const pipeline p = begin(m);
+    pipeline p = begin(m);
     E_IF(e, e_less(e, zero, m->tiles)) {
         fill_ring(m, &p);
         val slot = zero;
-        E_FOR(t, e, zero, m->tiles, e_i32(e, 1), &slot) {
-            stage(m, &p, t, slot);
-            slot = slot_after(m, slot, 1);
+        if (m->v->dg) {
+            const val drain = e_max(e, e_addi(e, m->tiles, -m->v->prefetch), zero);
+            trip_loop(m, &p, zero, drain, &slot, PREFETCHING);
+            trip_loop(m, &p, drain, m->tiles, &slot, DRAINING);
+        } else {
+            trip_loop(m, &p, zero, m->tiles, &slot, PREFETCHING);
+            /* DMA of tiles past the end is still in flight: LDS must not change hands under it. */
+            e_wait(e, 0, WAIT_ANY);
         }
-        /* DMA of tiles past the end is still in flight: LDS must not change hands under it. */
-        e_wait(e, 0, WAIT_ANY);
     }
 }

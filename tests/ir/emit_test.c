@@ -53,6 +53,22 @@ static void a_carried_value_keeps_its_type(void **state) {
     assert_refused(e, "a carried value changed its type");
 }
 
+/* Where the code of an if stands next to what follows it. */
+static void code_of_what_is_rare_is_laid_out_aside(void **state) {
+    (void)state;
+    for (int odds = E_EITHER; odds <= E_RARELY; odds++) {
+        ir *const e = open_kernel("gfx950");
+        E_IF_ODDS(e, e_not(e, e_less(e, e_arg(e, ARG_COUNT), e_i32(e, 5))), (e_odds)odds) store_out(e, e_f32(e, 2));
+        store_out(e, e_f32(e, 4));
+        text listing = assembly(e);
+        const char *const inside = strstr(listing.data, ", 2.0"), *const after = strstr(listing.data, ", 4.0");
+        assert_non_null(inside);
+        assert_non_null(after);
+        assert_int_equal(inside > after, odds == E_RARELY);
+        text_free(&listing);
+    }
+}
+
 static void waits_have_the_counts_that_were_asked(void **state) {
     (void)state;
     static const struct {
@@ -129,6 +145,7 @@ static void rows_of_sums_follow_the_atom(void **state) {
 
 static val add_mixed(ir *e) { return e_add(e, e_i32(e, 1), e_i64(e, 1)); }
 static val fma_mixed(ir *e) { return e_fma(e, e_f32(e, 1), e_f32(e, 1), e_i32(e, 1)); }
+static val not_a_condition(ir *e) { return e_not(e, e_i32(e, 1)); }
 static val select_by_number(ir *e) { return e_select(e, e_i32(e, 1), e_f32(e, 1), e_f32(e, 2)); }
 static val element_beyond(ir *e) { return e_element(e, e_zero(e, VEC(4, F32)), 4); }
 static val load_written(ir *e) { return e_load_uniform(e, e_ptr(e, e_arg(e, ARG_OUT), I32, 0), e_i32(e, 0)); }
@@ -161,6 +178,7 @@ static void wrong_pairings_are_refused_by_name(void **state) {
     } cases[] = {
         {add_mixed, "e_add: both operands must be integers of one type"},
         {fma_mixed, "e_fma: both operands must be floats of one type"},
+        {not_a_condition, "e_not: the operand must be I1"},
         {select_by_number, "e_select: the condition must be I1"},
         {element_beyond, "e_element: no such element"},
         {load_written, "e_load_uniform: the kernel writes there"},
@@ -206,6 +224,7 @@ int main(void) {
         cmocka_unit_test(loops_nest),
         cmocka_unit_test(a_value_that_leaves_its_loop_uncarried_is_refused),
         cmocka_unit_test(a_carried_value_keeps_its_type),
+        cmocka_unit_test(code_of_what_is_rare_is_laid_out_aside),
         cmocka_unit_test(waits_have_the_counts_that_were_asked),
         cmocka_unit_test(a_wait_beyond_its_field_is_refused),
         cmocka_unit_test(lds_reads_do_not_wait_for_dma),

@@ -22,6 +22,13 @@ static const char *const tags[] = {
     "mfma32x32x64_bkv128_r1_w4_lds2_swp_rs_hfma",
     "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_hfma",
     "mfma16x16x128_bkv64_r2_w4_lds3_rs",
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_ls_hfma",
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_ls_ts_dg_hfma",
+    "mfma32x32x64_bkv64_r1_w1_lds2_ls_hfma",
+    "mfma32x32x64_bkv64_r1_w1_lds4_pd3_swp_rs_dg_hfma",
+    "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ls",
+    "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs_ts",
+    "mfma16x16x128_bkv64_r1_w4_lds2_rs_ls_dg_hfma",
     "mfma32x32x64_bkv64_r1_w1",
     "mfma32x32x64_bkv64_r2_w2_hfma",
     "mfma16x16x128_bkv64_r1_w2_hfma2",
@@ -62,7 +69,8 @@ static const char *instruction_of(const char *line) {
 
 static unsigned long address_of(const char *line) { return strtoul(line, NULL, 16); }
 
-/* The steady loop: the shortest span from the target of a backward branch to the branch that has MFMAs. */
+/* The steady loop: the shortest span from the target of a backward branch to the branch that has MFMAs, and LDS DMA if any
+ * such span has (a loop without may be the end of one that prefetches). */
 static counts steady_loop(char *listing) {
     enum { LINES_MAX = 65536 };
     static const char *lines[LINES_MAX];
@@ -80,7 +88,8 @@ static counts steady_loop(char *listing) {
         while (begin > 0 && address_of(lines[begin]) > head) begin--;
         counts c = {0};
         for (size_t i = begin; i <= end; i++) count(instruction_of(lines[i]), &c);
-        if (!c.mfma || end - begin >= best_length) continue;
+        const int starts_dma = c.lds_dma && !best.lds_dma, lacks_dma = !c.lds_dma && best.lds_dma;
+        if (!c.mfma || lacks_dma || (!starts_dma && end - begin >= best_length)) continue;
         best = c;
         best_length = end - begin;
     }

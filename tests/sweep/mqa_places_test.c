@@ -16,6 +16,8 @@ static const char *const tags[] = {
     "mfma32x32x64_bkv128_r2_w1_lds3_pd1_rs_hfma",
     "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_hfma",
     "mfma16x16x128_bkv32_r2_w2_lds2_pd1",
+    "mfma32x32x64_bkv64_r2_w2_lds3_swp_rs_ls_ts_dg_hfma",
+    "mfma32x32x64_bkv32_r1_w2_lds4_pd3_ls_ts_dg",
     "mfma32x32x64_bkv64_r1_w1",
     "mfma32x32x64_bkv128_r2_w4_hfma",
     "mfma16x16x128_bkv64_r4_w2_hfma2",

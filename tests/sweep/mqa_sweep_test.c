@@ -69,6 +69,26 @@ static const char *const tags[] = {
     "mfma16x16x128_bkv128_r1_w1_lds2_swp_rs_hfma2_wpe1",
     "mfma16x16x128_bkv128_r2_w4_lds3_pd3_swp",
     "mfma16x16x128_bkv256_r1_w4_lds2_rs",
+    /* scales in LDS, skipped tiles, no prefetch past the end: alone, together, in rings that are full and that are not */
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_ls_hfma",
+    "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ls",
+    "mfma32x32x64_bkv32_r2_w2_lds4_pd3_ls_hfma2",
+    "mfma16x16x128_bkv16_r1_w4_lds3_pd1_ls_hfma",
+    "mfma32x32x64_bkv256_r1_w4_lds2_rs_ls",
+    "mfma32x32x64_bkv64_r1_w4_lds2_swp_rs_ts_hfma",
+    "mfma32x32x64_bkv32_r2_w2_lds4_pd3_ts",
+    "mfma16x16x128_bkv64_r4_w1_lds3_pd1_rs_ts_hfma2",
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_dg_hfma",
+    "mfma32x32x64_bkv32_r1_w2_lds4_pd4_swp_dg_hfma2",
+    "mfma16x16x128_bkv64_r1_w4_lds4_pd3_rs_dg",
+    "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ls_ts_hfma",
+    "mfma32x32x64_bkv64_r2_w4_lds3_rs_ts_dg_hfma_wpe2",
+    "mfma32x32x64_bkv32_r1_w4_lds3_pd3_swp_ls_dg",
+    "mfma16x16x128_bkv64_r1_w2_lds5_pd4_rs_ls_dg_hfma2",
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_ls_ts_dg_hfma",
+    "mfma32x32x64_bkv64_r1_w4_lds3_pd3_swp_rs_ls_ts_dg_hfma",
+    "mfma16x16x128_bkv32_r2_w4_lds4_pd3_ls_ts_dg",
+    "mfma16x16x128_bkv128_r2_w2_lds1_pd1_swp_rs_ls_ts_dg_hfma2",
 };
 
 static const int head_counts[] = {16, 32, 64, 128};
@@ -277,13 +297,15 @@ static void a_case(void **state) {
 static void every_value_is_covered(void **state) {
     (void)state;
     static const char *const words[] = {
-        "mfma32x32x64_", "mfma16x16x128_", "_bkv16_",   "_bkv32_",      "_bkv64_",    "_bkv128_",  "_bkv256_",
-        "_r1_",          "_r2_",           "_r4_",      "_w1",          "_w2",        "_w4",       "_lds1",
-        "_lds2",         "_lds3",          "_lds4",     "_lds5",        "_pd1",       "_pd3",      "_swp",
-        "_rs",           "_hfma ",         "_hfma2",    "_wpe1",        "_wpe2",      "_wpe3",     "_ns2",
-        "_ns3",          "_ns7",           "_ns300",    "heads=16 ",    "heads=32 ",  "heads=64 ", "heads=128 ",
-        "clean=0",       "clean=1",        "splits=0 ", "splits=1 ",    "splits=2 ",  "splits=3 ", "splits=7 ",
-        "splits=100 ",   " threads=1",     " late thr", " late poison", " poison thr"};
+        "mfma32x32x64_", "mfma16x16x128_", "_bkv16_",    "_bkv32_",   "_bkv64_",     "_bkv128_",
+        "_bkv256_",      "_r1_",           "_r2_",       "_r4_",      "_w1",         "_w2",
+        "_w4",           "_lds1",          "_lds2",      "_lds3",     "_lds4",       "_lds5",
+        "_pd1",          "_pd3",           "_swp",       "_rs",       "_ls",         "_ts",
+        "_dg",           "_pd4",           "_hfma ",     "_hfma2",    "_wpe1",       "_wpe2",
+        "_wpe3",         "_ns2",           "_ns3",       "_ns7",      "_ns300",      "heads=16 ",
+        "heads=32 ",     "heads=64 ",      "heads=128 ", "clean=0",   "clean=1",     "splits=0 ",
+        "splits=1 ",     "splits=2 ",      "splits=3 ",  "splits=7 ", "splits=100 ", " threads=1",
+        " late thr",     " late poison",   " poison thr"};
     for (size_t i = 0; i < COUNT(words); i++) {
         int found = 0;
         for (int c = 0; c < case_count && !found; c++) found = strstr(cases[c].name, words[i]) != NULL;
