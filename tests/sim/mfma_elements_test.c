@@ -65,58 +65,16 @@ static void every_row_says_whether_its_places_are_derived(void **state) {
     assert_null(sim_mfma_find("v_mfma_f32_16x16x8_xf32"));
 }
 
-/* random_number: a code whose value is finite and of moderate size, so that sums neither overflow nor lose everything. */
-static uint64_t random_number(sim_format f, const chip *c) {
-    const int bits = sim_format_bits(f);
-    if (f == FORMAT_I32) return random32() & 0xffff;
-    if (f == FORMAT_F64) {
-        const double v = ((double)(int32_t)random32() + random32() * 0x1p-32) * 0x1p-19;
-        uint64_t x;
-        memcpy(&x, &v, sizeof x);
-        return x;
-    }
-    for (;;) {
-        uint64_t x = (uint64_t)random32() << 32 | random32();
-        if (bits < 64) x &= (UINT64_C(1) << bits) - 1;
-        const double v = fabs(value_of(f, c, x));
-        if (v < 1e4 && (v == 0 || v > 1e-4)) return x;
-    }
-}
-
-/* The bound: a chain of K fused multiply-adds of unit roundoff u errs by at most K u / (1 - K u) times the sum of the
- * magnitudes; blocks of 32 and the last conversion add at most K / 32 + 1 roundings. 2 (K + 1) u covers both. */
 static void random_against_double(job *q) {
-    static double a[INPUT_ELEMENTS], b[INPUT_ELEMENTS]; /* [block][i or j][k] */
-    const sim_mfma *m = q->m;
-    for (int block = 0; block < m->blocks; block++)
-        for (int i = 0; i < m->m; i++) {
-            for (int k = 0; k < m->k; k++) {
-                const uint64_t x = random_number(q->fa, q->c), y = random_number(q->fb, q->c);
-                put_a(q, block, i, k, x);
-                put_b(q, block, k, i, y);
-                a[(block * m->m + i) * m->k + k] = value_of(q->fa, q->c, x);
-                b[(block * m->n + i) * m->k + k] = value_of(q->fb, q->c, y);
-            }
-            for (int j = 0; j < m->n; j++)
-                put(q->in, place_of(q->ld, block, i, j), sim_format_bits(m->d), random_number(m->d, q->c));
-        }
+    static expectation e;
+    randomize(q);
+    expect(&e, q);
     run(q);
-    const double unit = m->d == FORMAT_I32 ? 0 : m->d == FORMAT_F64 ? 0x1p-53 : 0x1p-24;
-    for (int block = 0; block < m->blocks; block++)
-        for (int i = 0; i < m->m; i++)
-            for (int j = 0; j < m->n; j++) {
-                const sim_place p = place_of(q->ld, block, i, j);
-                double sum = value_of(m->d, q->c, get(q->in, p, sim_format_bits(m->d))), magnitude = fabs(sum);
-                for (int k = 0; k < m->k; k++) {
-                    const double product = a[(block * m->m + i) * m->k + k] * b[(block * m->n + j) * m->k + k];
-                    sum += product;
-                    magnitude += fabs(product);
-                }
-                const double got = value_of(m->d, q->c, get_d(q, block, i, j));
-                if (!(fabs(got - sum) <= 2 * (m->k + 1) * unit * magnitude))
-                    fail_msg("%s on %s, block %d, D[%d][%d]: %.17g, in double %.17g", m->name, q->c->name, block, i, j,
-                             got, sum);
-            }
+    const int wrong = wrong_element(&e, q);
+    if (wrong >= 0)
+        fail_msg("%s on %s, block %d, D[%d][%d]: %.17g, in double %.17g", q->m->name, q->c->name,
+                 wrong / (q->m->m * q->m->n), wrong / q->m->n % q->m->m, wrong % q->m->n, value_at(q, wrong),
+                 e.want[wrong]);
 }
 static void random_numbers_agree_with_double_precision(void **state) {
     (void)state;

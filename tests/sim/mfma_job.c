@@ -192,6 +192,89 @@ void fill(uint32_t *p, int count) {
     for (int i = 0; i < count; i++) p[i] = random32();
 }
 
+/* random_number: a code whose value is finite and of moderate size, so that sums neither overflow nor lose everything. */
+static uint64_t random_number(sim_format f, const chip *c) {
+    const int bits = sim_format_bits(f);
+    if (f == FORMAT_I32) return random32() & 0xffff;
+    if (f == FORMAT_F64) {
+        const double v = ((double)(int32_t)random32() + random32() * 0x1p-32) * 0x1p-19;
+        uint64_t x;
+        memcpy(&x, &v, sizeof x);
+        return x;
+    }
+    for (;;) {
+        uint64_t x = (uint64_t)random32() << 32 | random32();
+        if (bits < 64) x &= (UINT64_C(1) << bits) - 1;
+        const double v = fabs(value_of(f, c, x));
+        if (v < 1e4 && (v == 0 || v > 1e-4)) return x;
+    }
+}
+
+void randomize(job *q) {
+    const sim_mfma *m = q->m;
+    for (int block = 0; block < m->blocks; block++)
+        for (int i = 0; i < m->m; i++) {
+            for (int k = 0; k < m->k; k++) {
+                put_a(q, block, i, k, random_number(q->fa, q->c));
+                put_b(q, block, k, i, random_number(q->fb, q->c));
+            }
+            for (int j = 0; j < m->n; j++)
+                put(q->in, place_of(q->ld, block, i, j), sim_format_bits(m->d), random_number(m->d, q->c));
+        }
+    if (!m->scaled) return;
+    for (int i = 0; i < 64; i++) {
+        q->scale_a[i] = 0x77777777 + (random32() & 0x0f0f0f0f);
+        q->scale_b[i] = 0x77777777 + (random32() & 0x0f0f0f0f);
+    }
+    q->mod.op_sel = random32() & 3;
+    q->mod.op_sel_hi = random32() & 3;
+}
+
+static double scale_at(const job *q, int operand, int i, int k) {
+    if (!q->m->scaled) return 1;
+    const unsigned byte = (q->mod.op_sel >> operand & 1) + 2 * (q->mod.op_sel_hi >> operand & 1);
+    const uint32_t scales = (operand ? q->scale_b : q->scale_a)[k / 32 * q->m->m + i];
+    return ldexp(1, (int)(scales >> 8 * byte & 255) - 127);
+}
+
+/* The bound: a chain of K fused multiply-adds of unit roundoff u errs by at most K u / (1 - K u) times the sum of the
+ * magnitudes; blocks of 32 and the last conversion add at most K / 32 + 1 roundings. 2 (K + 1) u covers both. */
+void expect(expectation *e, const job *q) {
+    static double a[INPUT_ELEMENTS], b[INPUT_ELEMENTS]; /* [block][i or j][k] */
+    const sim_mfma *m = q->m;
+    const int size = m->m, k_count = m->k;
+    const double unit = m->d == FORMAT_I32 ? 0 : m->d == FORMAT_F64 ? 0x1p-53 : 0x1p-24;
+    for (int x = 0; x < m->blocks * size * k_count; x++) {
+        const int block = x / k_count / size, i = x / k_count % size, k = x % k_count;
+        const sim_place in_a = place_of(q->la, block, i, k), in_b = place_of(q->lb, block, i, k);
+        a[x] = value_of(q->fa, q->c, get(q->a, in_a, sim_format_bits(q->fa))) * scale_at(q, 0, i, k);
+        b[x] = value_of(q->fb, q->c, get(q->b, in_b, sim_format_bits(q->fb))) * scale_at(q, 1, i, k);
+    }
+    for (int x = 0; x < m->blocks * size * size; x++) {
+        const double *row = a + x / size * k_count, *column = b + (x / size / size * size + x % size) * k_count;
+        double sum = value_of(m->d, q->c, get(q->in, place_in_d(q, x), sim_format_bits(m->d))), magnitude = fabs(sum);
+        for (int k = 0; k < k_count; k++) {
+            sum += row[k] * column[k];
+            magnitude += fabs(row[k] * column[k]);
+        }
+        e->want[x] = sum;
+        e->bound[x] = 2 * (k_count + 1) * unit * magnitude;
+    }
+}
+
+sim_place place_in_d(const job *q, int element) {
+    const int size = q->m->n;
+    return place_of(q->ld, element / size / size, element / size % size, element % size);
+}
+double value_at(const job *q, int element) {
+    return value_of(q->m->d, q->c, get(q->out, place_in_d(q, element), sim_format_bits(q->m->d)));
+}
+int wrong_element(const expectation *e, const job *q) {
+    for (int x = 0; x < q->m->blocks * q->m->m * q->m->n; x++)
+        if (!(fabs(value_at(q, x) - e->want[x]) <= e->bound[x])) return x;
+    return -1;
+}
+
 void for_each(void (*check)(job *q)) {
     static job q;
     for (int r = 0; r < sim_mfma_count(); r++)

@@ -51,6 +51,17 @@ double value_of(sim_format f, const chip *c, uint64_t x);
 uint32_t random32(void);
 void fill(uint32_t *p, int count);
 
+/* expectation: D of a job in double precision, and by how much each element may differ: [block][i][j]. */
+typedef struct expectation {
+    double want[ACC_DWORDS], bound[ACC_DWORDS];
+} expectation;
+
+void randomize(job *q); /* finite numbers of moderate size in A, B and C, scales of 2^-8 to 2^7 in random bytes */
+void expect(expectation *e, const job *q);
+double value_at(const job *q, int element);            /* of D, counted [block][i][j] */
+int wrong_element(const expectation *e, const job *q); /* the first that differs, -1 if none does */
+sim_place place_in_d(const job *q, int element);
+
 /* for_each: every row on every chip that has it, f8f6f4 rows with every pair of formats. */
 void for_each(void (*check)(job *q));
 
