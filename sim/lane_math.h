@@ -33,6 +33,11 @@ static inline float f32_of_f16(uint16_t x) {
     memcpy(&h, &x, 2);
     return (float)h;
 }
+/* operand_f16: a signalling NaN stays one, by which min, max and med tell it from a quiet one. */
+static inline float operand_f16(uint16_t x) {
+    const uint32_t signals = (x & 0x7fffu) - 0x7c01u < 0x1ffu;
+    return f32_of(bits_of_f32(f32_of_f16(x)) & ~(signals << 22));
+}
 static inline uint16_t f16_of_f32(float f) {
     const _Float16 h = (_Float16)f;
     uint16_t x;

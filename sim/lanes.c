@@ -33,8 +33,8 @@ static inline int16_t load_hi16(const uint32_t *p, int l) { return (int16_t)p[l]
 static inline uint32_t load_p16(const uint32_t *p, int l) { return p[l]; }
 static inline uint32_t load_pf16(const uint32_t *p, int l) { return p[l]; }
 static inline int16_t load_i16(const uint32_t *p, int l) { return (int16_t)p[l]; }
-static inline float load_f16(const uint32_t *p, int l) { return f32_of_f16((uint16_t)p[l]); }
-static inline float load_hf16(const uint32_t *p, int l) { return f32_of_f16((uint16_t)p[l]); }
+static inline float load_f16(const uint32_t *p, int l) { return operand_f16((uint16_t)p[l]); }
+static inline float load_hf16(const uint32_t *p, int l) { return operand_f16((uint16_t)p[l]); }
 static inline uint64_t load_u64(const uint32_t *p, int l) { return p[l] | (uint64_t)p[l + LANES] << 32; }
 static inline int64_t load_i64(const uint32_t *p, int l) { return (int64_t)load_u64(p, l); }
 static inline double load_f64(const uint32_t *p, int l) { return f64_of(load_u64(p, l)); }
@@ -177,7 +177,7 @@ static inline uint64_t gather_bits(const uint8_t out[LANES]) {
     }                                                                                                                  \
     put_u64(d, lane, mask[lane], pair_f32(r[0], r[1]))
 #define u16_at(p) ((uint16_t)((p)[lane] >> e))
-#define f16_at(p) f32_of_f16((uint16_t)((p)[lane] >> e))
+#define f16_at(p) operand_f16((uint16_t)((p)[lane] >> e))
 #define f32_at(p) f32_of((p)[lane + LANES * e])
 #define PAIR(at)                                                                                                       \
     const __typeof__(at(a)) A = at(a), B = at(b), D = at(d);                                                           \

@@ -47,6 +47,11 @@ static const struct {
     {"v_mov_b32 v3, 0x33800000\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 1\nv_add_f32 v10, 1.0, v3\n"
      "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 0",
      0x3f800001}, /* rounds up */
+    /* A signalling f16 NaN wins, quiet; a quiet one gives way. */
+    {"v_mov_b32 v3, 0x7d01\nv_min_f16 v10, 1.0, v3", 0x7f01},
+    {"v_mov_b32 v3, 0xfd01\nv_max_f16 v10, v3, v3", 0xff01},
+    {"v_mov_b32 v3, 0x7e01\nv_min_f16 v10, 1.0, v3", 0x3c00},
+    {"v_mov_b32 v3, 0x7d01\nv_cvt_f32_f16 v10, v3", 0x7fe02000},
     /* Bits 3:2 round f64 and f16, also what becomes an f16. */
     {"v_mov_b32 v3, 0x3f800800\ns_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 1\nv_cvt_f16_f32 v10, v3\n"
      "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 2, 2), 0",

@@ -152,14 +152,19 @@ static uint32_t middle(uint32_t x, uint32_t y, uint32_t z) {
     if (isnan(as_float(x)) || isnan(as_float(y)) || isnan(as_float(z))) return least(least(x, y), z);
     return most(least(x, y), least(most(x, y), z));
 }
-static uint32_t half_least(uint32_t x, uint32_t y) {
-    return half_bits(as_float(least(as_bits(half_value(x)), as_bits(half_value(y)))));
+static int half_key(uint32_t x) { return x >> 15 ? -(int)(x & 0x7fff) - 1 : (int)x; }
+static uint32_t half_extreme(uint32_t x, uint32_t y, int greatest) {
+    const int nx = (x & 0x7fff) > 0x7c00, ny = (y & 0x7fff) > 0x7c00;
+    if (nx && !(x & 0x200)) return x | 0x200;
+    if (ny && !(y & 0x200)) return y | 0x200;
+    if (nx || ny) return nx ? y : x;
+    return (half_key(x) < half_key(y)) != greatest ? x : y;
 }
-static uint32_t half_most(uint32_t x, uint32_t y) {
-    return half_bits(as_float(most(as_bits(half_value(x)), as_bits(half_value(y)))));
-}
-static uint32_t half_middle(float x, float y, float z) {
-    return half_bits(as_float(middle(as_bits(x), as_bits(y), as_bits(z))));
+static uint32_t half_least(uint32_t x, uint32_t y) { return half_extreme(x, y, 0); }
+static uint32_t half_most(uint32_t x, uint32_t y) { return half_extreme(x, y, 1); }
+static uint32_t half_middle(uint32_t x, uint32_t y, uint32_t z) {
+    if ((x & 0x7fff) > 0x7c00 || (y & 0x7fff) > 0x7c00 || (z & 0x7fff) > 0x7c00) return half_least(half_least(x, y), z);
+    return half_most(half_least(x, y), half_least(half_most(x, y), z));
 }
 static double fmin_signed(double x, double y) { return x == y ? (signbit(x) ? x : y) : x < y ? x : y; }
 static int signals64(uint64_t x) { return isnan(as_double(x)) && !(x >> 51 & 1); }
