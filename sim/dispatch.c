@@ -121,10 +121,16 @@ int group_make(group *g, launch *l) {
     return check_group_make(g);
 }
 
+/* Beyond 64 bits the last groups are out of any run's reach. */
+static uint64_t group_count(const launch *l) {
+    uint64_t groups;
+    return __builtin_mul_overflow((uint64_t)l->grid[0] * l->grid[1], l->grid[2], &groups) ? UINT64_MAX : groups;
+}
+
 static void *run_groups(void *argument) {
     launch *l = argument;
     group g;
-    const uint64_t groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    const uint64_t groups = group_count(l);
     if (!group_make(&g, l)) {
         if (!atomic_exchange(&l->faulted, 1)) strcpy(l->fault, "host memory for waves ran out");
         group_free(&g);
@@ -143,7 +149,7 @@ static void *run_groups(void *argument) {
 enum { THREADS_MAX = 64 };
 
 void launch_run(launch *l) {
-    const uint64_t groups = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    const uint64_t groups = group_count(l);
     const unsigned wanted = (unsigned)(groups < l->threads ? groups : l->threads);
     pthread_t thread[THREADS_MAX];
     unsigned started = 0;

@@ -115,6 +115,8 @@ static hip_error launch_on(hip_stream stream, work *w, void **params, void **ext
     sim_device *d;
     if (!is_function(w->function, &d) || !is_stream(stream)) return HIP_ERROR_INVALID_HANDLE;
     if (d != (stream ? device_at(stream->device) : current_device())) return HIP_ERROR_INVALID_DEVICE_FUNCTION;
+    for (int i = 0; i < 3; i++) /* the dispatch packet counts work-items in 32 bits an axis */
+        if ((uint64_t)w->grid[i] * w->block[i] > UINT32_MAX) return HIP_ERROR_INVALID_CONFIGURATION;
     const codeobj_kernel *k = &w->function->kernel;
     const uint64_t threads = (uint64_t)w->block[0] * w->block[1] * w->block[2];
     const uint64_t limit = k->max_workgroup && k->max_workgroup < BLOCK_MAX ? k->max_workgroup : BLOCK_MAX;
