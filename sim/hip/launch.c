@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Launches: the caller's arguments, the hidden ones, the dispatch packet. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,29 +33,58 @@ static void write_hidden(const work *w) {
     }
 }
 
+/* A HIP error with the sentence behind it. */
+static hip_error refuse(hip_error error, const codeobj_kernel *k, const char *format, ...) {
+    char reason[160], sentence[400];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(reason, sizeof reason, format, values);
+    va_end(values);
+    snprintf(sentence, sizeof sentence, "kernel %.200s: %s", k->name, reason);
+    explain(sentence);
+    return error;
+}
+
+/* Bytes up to the end of the last argument that the caller gives. */
+static size_t given_bytes(const codeobj_kernel *k) {
+    size_t end = 0;
+    for (size_t i = 0; i < k->arg_count; i++)
+        if (k->args[i].kind != ARG_HIDDEN && (size_t)k->args[i].offset + k->args[i].size > end)
+            end = (size_t)k->args[i].offset + k->args[i].size;
+    return end;
+}
+
+static hip_error write_buffer(const codeobj_kernel *k, unsigned char *to, void **extra) {
+    const void *buffer = NULL, *size_at = NULL;
+    for (int i = 0; extra[i] != HIP_LAUNCH_PARAM_END; i += 2) {
+        if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[i + 1];
+        else if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_SIZE)
+            size_at = extra[i + 1];
+        else
+            return refuse(HIP_ERROR_INVALID_VALUE, k, "extra[%d] is none of HIP_LAUNCH_PARAM_...", i);
+    }
+    if (!buffer || !size_at)
+        return refuse(HIP_ERROR_INVALID_VALUE, k, "extra needs the buffer and a pointer to its size");
+    size_t size;
+    memcpy(&size, size_at, sizeof size);
+    if (size < given_bytes(k))
+        return refuse(HIP_ERROR_INVALID_VALUE, k, "the buffer in extra has %zu bytes, the arguments need %zu", size,
+                      given_bytes(k));
+    memcpy(to, buffer, size < k->kernarg_bytes ? size : k->kernarg_bytes);
+    return HIP_SUCCESS;
+}
+
 /* The caller's arguments, by HIP's two ways. */
 static hip_error write_arguments(const work *w, void **params, void **extra) {
     const codeobj_kernel *k = &w->function->kernel;
     unsigned char *to = w->kernarg;
-    if (extra) {
-        const void *buffer = NULL;
-        size_t size = 0;
-        for (int i = 0; extra[i] != HIP_LAUNCH_PARAM_END; i += 2) {
-            if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER)
-                buffer = extra[i + 1];
-            else if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_SIZE)
-                memcpy(&size, extra[i + 1], sizeof size);
-            else
-                return HIP_ERROR_INVALID_VALUE;
-        }
-        if (!buffer) return HIP_ERROR_INVALID_VALUE;
-        memcpy(to, buffer, size < k->kernarg_bytes ? size : k->kernarg_bytes);
-        return HIP_SUCCESS;
-    }
+    if (extra) return write_buffer(k, to, extra);
     for (size_t i = 0, given = 0; i < k->arg_count; i++) {
         const codeobj_arg *a = &k->args[i];
         if (a->kind == ARG_HIDDEN) continue;
-        if (!params || !params[given] || a->offset + a->size > k->kernarg_bytes) return HIP_ERROR_INVALID_VALUE;
+        if (!params || !params[given] || a->offset + a->size > k->kernarg_bytes)
+            return refuse(HIP_ERROR_INVALID_VALUE, k, "there is no pointer to argument %zu", given + 1);
         memcpy(to + a->offset, params[given++], a->size);
     }
     return HIP_SUCCESS;
@@ -115,14 +145,23 @@ static hip_error launch_on(hip_stream stream, work *w, void **params, void **ext
     sim_device *d;
     if (!is_function(w->function, &d) || !is_stream(stream)) return HIP_ERROR_INVALID_HANDLE;
     if (d != (stream ? device_at(stream->device) : current_device())) return HIP_ERROR_INVALID_DEVICE_FUNCTION;
-    for (int i = 0; i < 3; i++) /* the dispatch packet counts work-items in 32 bits an axis */
-        if ((uint64_t)w->grid[i] * w->block[i] > UINT32_MAX) return HIP_ERROR_INVALID_CONFIGURATION;
     const codeobj_kernel *k = &w->function->kernel;
-    const uint64_t threads = (uint64_t)w->block[0] * w->block[1] * w->block[2];
     const uint64_t limit = k->max_workgroup && k->max_workgroup < BLOCK_MAX ? k->max_workgroup : BLOCK_MAX;
-    if (!w->grid[0] || !w->grid[1] || !w->grid[2] || !threads || threads > limit ||
-        (uint64_t)k->lds_bytes + w->lds_bytes > (uint64_t)d->chip->lds_bytes)
-        return HIP_ERROR_INVALID_VALUE;
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++) { /* the dispatch packet counts work-items in 32 bits an axis */
+        if ((uint64_t)w->grid[i] * w->block[i] > UINT32_MAX)
+            return refuse(HIP_ERROR_INVALID_CONFIGURATION, k, "grid %u of blocks of %u: an axis has 2^32-1 work-items",
+                          w->grid[i], w->block[i]);
+        if (!w->grid[i] || !w->block[i])
+            return refuse(HIP_ERROR_INVALID_VALUE, k, "grid and block are 1 or more in each axis");
+        if (threads <= limit) threads *= w->block[i];
+    }
+    if (threads > limit)
+        return refuse(HIP_ERROR_INVALID_VALUE, k, "block %u x %u x %u: at most %llu work-items", w->block[0],
+                      w->block[1], w->block[2], (unsigned long long)limit);
+    if ((uint64_t)k->lds_bytes + w->lds_bytes > (uint64_t)d->chip->lds_bytes)
+        return refuse(HIP_ERROR_INVALID_VALUE, k, "%u bytes of LDS and %u dynamic ones, %s has %d", k->lds_bytes,
+                      w->lds_bytes, d->chip->name, d->chip->lds_bytes);
     w->kernarg = mem_alloc(k->kernarg_bytes ? k->kernarg_bytes : 1);
     if (!w->kernarg) return HIP_ERROR_OUT_OF_MEMORY;
     hip_error error = write_arguments(w, params, extra);

@@ -81,7 +81,7 @@ struct hip_stream_object {
 struct hip_event_object {
     struct hip_event_object *next;
     struct timespec at;
-    int recorded;
+    int recorded, timed;
     capture *capture; /* recorded in a stream that was capturing, which was: */
     hip_stream stream;
 };

@@ -65,13 +65,14 @@ static int is_event(hip_event event) {
     return 0;
 }
 
-/* The flags ask for blocking waits, for no times, for use between processes: the first two change nothing here. */
+/* The flags ask for blocking waits, for no times, for use between processes: the first changes nothing here. */
 enum { EVENT_BLOCKING = 1, EVENT_NO_TIMING = 2 };
 hip_error sim_event_create_with_flags(hip_event *event, unsigned flags) {
     if (!event || flags & ~(unsigned)(EVENT_BLOCKING | EVENT_NO_TIMING)) return HIP_ERROR_INVALID_VALUE;
     ENTER();
     struct hip_event_object *e = mem_alloc(sizeof *e);
     if (!e) return finish(HIP_ERROR_OUT_OF_MEMORY);
+    e->timed = !(flags & EVENT_NO_TIMING);
     e->next = sim.events;
     sim.events = e;
     *event = e;
@@ -118,7 +119,8 @@ hip_error sim_event_elapsed_time(float *ms, hip_event start, hip_event stop) {
     ENTER();
     hip_error error = check_event(start);
     if (!error) error = check_event(stop);
-    if (!error && (!start->recorded || !stop->recorded)) error = HIP_ERROR_INVALID_HANDLE;
+    if (!error && (!start->recorded || !stop->recorded || !start->timed || !stop->timed))
+        error = HIP_ERROR_INVALID_HANDLE;
     if (!error)
         *ms = (float)(1e3 * (double)(stop->at.tv_sec - start->at.tv_sec) +
                       1e-6 * (double)(stop->at.tv_nsec - start->at.tv_nsec));

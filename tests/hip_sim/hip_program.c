@@ -191,7 +191,7 @@ static void saxpy(void **state) {
     for (int i = 0; i < N; i++) assert_true(out[i] == 2.5f * x[i] + y[i]);
 
     /* The same arguments as one buffer. */
-    struct {
+    struct buffer {
         float *y, *x;
         float a;
         unsigned n;
@@ -202,6 +202,11 @@ static void saxpy(void **state) {
     ok(hipModuleLaunchKernel(kernel("saxpy"), (N + 63) / 64, 1, 1, 64, 1, 1, 0, NULL, NULL, extra));
     ok(hipMemcpyDtoH(out, dy, sizeof out));
     for (int i = 0; i < N; i++) assert_true(out[i] == y[i]);
+    /* A buffer that ends before the last argument does, and one of no known size. */
+    size = offsetof(struct buffer, n) + 3;
+    expect(hipErrorInvalidValue, hipModuleLaunchKernel(kernel("saxpy"), 1, 1, 1, 64, 1, 1, 0, NULL, NULL, extra));
+    extra[3] = NULL;
+    expect(hipErrorInvalidValue, hipModuleLaunchKernel(kernel("saxpy"), 1, 1, 1, 64, 1, 1, 0, NULL, NULL, extra));
     ok(hipFree(dx));
     ok(hipFree(dy));
 }
@@ -315,6 +320,11 @@ static void streams_and_events(void **state) {
     ok(hipEventElapsedTime(&ms, before, between));
     assert_true(ms >= 0);
     expect(hipErrorInvalidHandle, hipEventElapsedTime(&ms, before, never));
+    hipEvent_t untimed;
+    ok(hipEventCreateWithFlags(&untimed, hipEventDisableTiming));
+    ok(hipEventRecord(untimed, a));
+    expect(hipErrorInvalidHandle, hipEventElapsedTime(&ms, before, untimed));
+    ok(hipEventDestroy(untimed));
     ok(hipEventDestroy(before));
     ok(hipEventDestroy(between));
     ok(hipEventDestroy(never));
@@ -345,6 +355,9 @@ static void errors_are_hips(void **state) {
     void *arguments[] = {&p, &value};
     expect(hipErrorInvalidValue, hipModuleLaunchKernel(kernel("add"), 1, 1, 1, 2048, 1, 1, 0, NULL, arguments, NULL));
     expect(hipErrorInvalidValue, hipModuleLaunchKernel(kernel("add"), 0, 1, 1, 64, 1, 1, 0, NULL, arguments, NULL));
+    /* 2^64 + 68 work-items, which 64 bits would take for 68. */
+    expect(hipErrorInvalidValue,
+           hipModuleLaunchKernel(kernel("add"), 1, 1, 1, 109284, 354439, 476235359, 0, NULL, arguments, NULL));
     /* A kernel that stores through NULL: the launch succeeds, the next wait tells, once. */
     ok(hipModuleLaunchKernel(kernel("add"), 1, 1, 1, 64, 1, 1, 0, NULL, arguments, NULL));
     expect(hipErrorLaunchFailure, hipDeviceSynchronize());
