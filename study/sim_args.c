@@ -3,10 +3,13 @@
 #include "study/sim_args.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What is being read, for messages. */
 typedef struct reader {
@@ -57,6 +60,7 @@ static cdnagen_status read_real(const reader *r, const char *type, json_t *j, si
     if (!json_is_number(j)) return bad(r, "\"%s\" needs a number", type);
     const double x = json_number_value(j);
     const float f = (float)x;
+    if (out->bytes == sizeof f && isinf(f)) return bad(r, "%g does not fit %s", x, type);
     memcpy(out->value, out->bytes == sizeof f ? (const void *)&f : (const void *)&x, out->bytes);
     return CDNAGEN_OK;
 }
@@ -117,12 +121,10 @@ static cdnagen_status read_path(const reader *r, json_t *object, const char *key
 }
 
 static cdnagen_status file_size(const char *path, uint64_t *out) {
-    FILE *f = fopen(path, "rb");
-    const int sought = f && !fseeko(f, 0, SEEK_END);
-    const off_t size = sought ? ftello(f) : -1;
-    if (f) fclose(f);
-    if (size < 0) return fail(CDNAGEN_IO, "cannot read %s", path);
-    *out = (uint64_t)size;
+    struct stat st;
+    if (stat(path, &st)) return fail(CDNAGEN_IO, "cannot read %s: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode)) return fail(CDNAGEN_IO, "cannot read %s: it is not a regular file", path);
+    *out = (uint64_t)st.st_size;
     return CDNAGEN_OK;
 }
 
@@ -162,7 +164,7 @@ static cdnagen_status read_buffer(const reader *r, json_t *object, sim_arg *out)
     if (!out->file && !fill) out->fill = sim_fill_find("zeros");
     if (seeded && out->fill != sim_fill_random) return bad(r, "\"seed\" goes with \"fill\": \"random\"");
     if (out->file) TRY(count_from_file(r, out, counted));
-    if (out->count >> COUNT_MAX_BITS) return bad(r, "\"count\" is beyond 2^%d", COUNT_MAX_BITS);
+    if (out->count > 1ull << COUNT_MAX_BITS) return bad(r, "\"count\" is beyond 2^%d", COUNT_MAX_BITS);
     out->bytes = out->count * out->element->bytes;
     return CDNAGEN_OK;
 }
@@ -270,6 +272,10 @@ static cdnagen_status read_all(const char *path, json_t *root, const codeobj_ker
         const reader r = {.path = path, .number = out->count + 1, .meta = &k->args[i]};
         sim_arg *a = &out->arg[out->count++];
         TRY(read_argument(&r, json_array_get(list, r.number - 1), a));
+        for (const sim_arg *other = out->arg; a->write && other < a; other++)
+            if (other->write && strcmp(a->write, other->write) == 0)
+                return bad(&r, "argument %td writes to %s too; each buffer needs a file of its own",
+                           other - out->arg + 1, a->write);
     }
     return CDNAGEN_OK;
 }

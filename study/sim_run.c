@@ -42,11 +42,16 @@ static uint32_t place_locals(const codeobj_kernel *k, const sim_args *args, uint
 }
 
 static cdnagen_status check_limits(const sim_job *job, const sim_report *r) {
-    const uint64_t threads = (uint64_t)job->block[0] * job->block[1] * job->block[2];
     const uint32_t most = r->kernel.max_workgroup ? r->kernel.max_workgroup : 1024;
+    const double threads = (double)job->block[0] * job->block[1] * job->block[2]; /* may be beyond 64 bits */
     if (threads > most)
-        return fail(CDNAGEN_LIMIT, "a block of %u x %u x %u has %llu work-items, kernel %s allows %u", job->block[0],
-                    job->block[1], job->block[2], (unsigned long long)threads, r->kernel.name, most);
+        return fail(CDNAGEN_LIMIT, "a block of %u x %u x %u has %.0f work-items, kernel %s allows %u", job->block[0],
+                    job->block[1], job->block[2], threads, r->kernel.name, most);
+    for (int i = 0; i < 3; i++)
+        if ((uint64_t)job->grid[i] * job->block[i] > UINT32_MAX)
+            return fail(CDNAGEN_LIMIT,
+                        "%u workgroups of %u work-items along %c are %llu work-items, at most 4294967295 fit",
+                        job->grid[i], job->block[i], "xyz"[i], (unsigned long long)job->grid[i] * job->block[i]);
     if ((uint64_t)r->kernel.lds_bytes + r->lds_bytes > (uint64_t)r->chip->lds_bytes)
         return fail(CDNAGEN_LIMIT, "%u bytes of LDS in kernel %s and %u dynamic ones, %s has %d", r->kernel.lds_bytes,
                     r->kernel.name, r->lds_bytes, r->chip->name, r->chip->lds_bytes);
