@@ -26,16 +26,16 @@ enum { ROWS = sizeof rows / sizeof *rows };
 static double column(const struct row *r, const chip *c) { return strcmp(c->name, "gfx942") ? r->gfx950 : r->gfx942; }
 static double *place(parameters *p, const struct row *r) { return (double *)(void *)((char *)p + r->offset); }
 
-/* allowed: rates stay above 0, counts and times stay numbers that the model can add. */
+/* allowed: what is above 0 stays within a thousandth of it (time is finite), counts and times stay numbers that the model can add. */
 static int allowed(const struct row *r, double x) {
     const double least = r->gfx942 < r->gfx950 ? r->gfx942 : r->gfx950;
     const int entries = !strncmp(r->unit, "entries", 7);
     const int counted = entries || !strncmp(r->unit, "slots", 5) || !strncmp(r->unit, "clk", 3);
-    return (least > 0 ? x > 0 : x >= least) && x <= (counted ? 1e6 : 1e12) && (!entries || x >= 1);
+    return (least > 0 ? x >= least / 1000 : x >= least) && x <= (counted ? 1e6 : 1e12) && (!entries || x >= 1);
 }
 
 /* override: one line "name = value"; '#' begins a comment. */
-static cdnagen_status override(const char *path, int number, char *line, parameters *out) {
+static cdnagen_status override(const char *path, int number, char *line, int line_of[ROWS], parameters *out) {
     char name[64], value[64], end;
     line[strcspn(line, "#\n")] = 0;
     if (!line[strspn(line, " \t\r")]) return CDNAGEN_OK;
@@ -50,6 +50,10 @@ static cdnagen_status override(const char *path, int number, char *line, paramet
             if (!allowed(&rows[i], x))
                 return fail(CDNAGEN_BAD_ARGUMENT, "%s line %d: %s = %s is out of range (the table has %g %s)", path,
                             number, name, value, *place(out, &rows[i]), rows[i].unit);
+            if (line_of[i])
+                return fail(CDNAGEN_BAD_ARGUMENT, "%s line %d: %s was given in line %d already: give it once", path,
+                            number, name, line_of[i]);
+            line_of[i] = number;
             *place(out, &rows[i]) = x;
             return CDNAGEN_OK;
         }
@@ -63,8 +67,11 @@ cdnagen_status parameters_of(const chip *c, const char *path, parameters *out) {
     FILE *f = fopen(path, "r");
     if (!f) return fail(CDNAGEN_IO, "timing parameters %s: %s", path, strerror(errno));
     char line[512];
+    int line_of[ROWS] = {0};
     cdnagen_status status = CDNAGEN_OK;
-    for (int number = 1; !status && fgets(line, sizeof line, f); number++) status = override(path, number, line, out);
+    for (int number = 1; !status && fgets(line, sizeof line, f); number++)
+        status = override(path, number, line, line_of, out);
+    if (!status && ferror(f)) status = fail(CDNAGEN_IO, "timing parameters %s: %s", path, strerror(errno));
     fclose(f);
     return status;
 }

@@ -120,6 +120,7 @@ static void refusals(void **state) {
         const char *words, *message;
     } rows[] = {
         {"explain --parameters wrong " KERNEL SHAPE, "the timing model has no parameter \"vgpr_count\""},
+        {"explain --parameters . " KERNEL SHAPE, "timing parameters .: Is a directory"},
         {"explain --parameters nowhere " KERNEL SHAPE, "timing parameters nowhere"},
         {"explain " KERNEL " heads=64 dim=128", "needs seq in its shape"},
         {"explain " KERNEL " seq=0 seq_kv=64 heads=64 dim=128", "launches nothing that could be explained"},

@@ -163,6 +163,8 @@ static void bad_parameter_files_are_refused(void **state) {
     } files[] = {{"hbm_latncy = 3\n", "no parameter \"hbm_latncy\""},
                  {"hbm_latency = fast\n", "a number is needed"},
                  {"\nhbm_latency 3\n", "line 2"},
+                 {"hbm_latency = 3\n\nhbm_latency = 4\n", "line 3: hbm_latency was given in line 1 already"},
+                 {"l1_width = 1e-300\n", "out of range (the table has 64 B/clk/CU)"},
                  {"hbm_latency = inf\n", "a number is needed"},
                  {"vmem_queue = 0\n", "out of range (the table has 16 entries a CU)"},
                  {"hbm_width = 0\n", "out of range"},
