@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* FP8 block-scale GEMM: what table, plan, emit and reference share. */
+#ifndef GEN_GEMM_BLOCKSCALE_H
+#define GEN_GEMM_BLOCKSCALE_H
+
+#include "gen/family.h"
+
+typedef enum gemm_core { GEMM_4W = 0, GEMM_8W = 1 } gemm_core;
+typedef enum gemm_sched { GEMM_INLINE = 0, GEMM_DELAYED = 1, GEMM_CLUSTER = 2 } gemm_sched;
+
+/* gemm_ablation: a kernel that leaves something out on purpose. Its numbers are wrong by design: it is launched by the
+ * diagnosis only. */
+typedef enum gemm_ablation {
+    GEMM_WHOLE = 0,
+    GEMM_TWIN,       /* promote-free ceiling: MFMA chained over K, one scale in the epilogue */
+    GEMM_NO_PROMOTE, /* sums chained, scales loaded all the same */
+    GEMM_NO_SCALES,  /* scales are constants */
+    GEMM_NO_A,       /* A of the first K tile for all of them */
+    GEMM_NO_B,
+    GEMM_NO_LDS,  /* fragments are constants */
+    GEMM_NO_STORE /* one predicated store keeps the sums alive */
+} gemm_ablation;
+
+/* blockscale_variant: the tag's fields, e.g. mfma16x16x128_t64x256x128_4w_panel8_cs_async_wpe2. */
+typedef struct blockscale_variant {
+    int64_t atom;     /* TRIPLE(m, n, k) */
+    int64_t tile;     /* TRIPLE(bm, bn, bk); bk is a multiple of 128 */
+    int64_t core;     /* gemm_core, spelled 4w, 8w */
+    int64_t waves_m;  /* wm: waves along M; 0 = the core's own (4w: 1, 8w: 2); canonical text has other values only */
+    int64_t sched;    /* gemm_sched, spelled inline (left out), delayed, cluster */
+    int64_t fold;     /* fold<f>: promote after every f MFMA; 0 = not */
+    int64_t fused;    /* promote a row of atoms right after its MFMA */
+    int64_t group;    /* group<G>: raster, G tile rows together; 0 = not */
+    int64_t panel;    /* panel<G>: raster, G tile columns together; 0 = not. Neither: raw */
+    int64_t xcd;      /* XCD chunk: consecutive tiles on one XCD */
+    int64_t cshuffle; /* cs: stores through LDS */
+    int64_t async;    /* A (and plain B) by LDS DMA */
+    int64_t split_k;  /* sk<S>: parts of K; 0 = 1 */
+    int64_t persist;  /* pers: workgroups walk over tiles */
+    int64_t unroll;   /* unroll<T>: K is exactly T tiles, straight-line code; for tests */
+    int64_t ablation; /* x<word>: gemm_ablation */
+    int64_t wpe;      /* waves_per_eu asked; 0 = the operator's default */
+} blockscale_variant;
+
+typedef enum gemm_b_layout { GEMM_B_PLAIN = 0, GEMM_B_PRESHUFFLED = 1 } gemm_b_layout;
+typedef enum gemm_scale_layout { GEMM_SCALES_ROW_MAJOR = 0, GEMM_SCALES_K_MAJOR = 1 } gemm_scale_layout;
+typedef enum gemm_scale_type { GEMM_SCALES_F32 = 0, GEMM_SCALES_UE8M0 = 1 } gemm_scale_type;
+typedef enum gemm_out { GEMM_BF16 = 0, GEMM_F16 = 1 } gemm_out;
+
+/* blockscale_shape: the shape's words. m, n, k are run-time; a kernel knows only the tail classes of n and k. */
+typedef struct blockscale_shape {
+    int64_t m, n, k;        /* -1 = not given */
+    int64_t k_tail, n_tail; /* specialised: 1 = K (N) need not be a whole number of tiles; -1 = follows from k (n), 1 if
+                                 that is not given. A kernel of class 1 serves every length, of class 0 whole tiles only */
+    int64_t a_fp8, b_fp8;   /* cdnagen_fp8 */
+    int64_t b;              /* gemm_b_layout */
+    int64_t a_scales;       /* gemm_scale_layout of A's scales */
+    int64_t scale_m, scale_n; /* rows of A (columns of B) that share a scale: 1 or 128 */
+    int64_t scales;           /* gemm_scale_type of both */
+    int64_t out;              /* gemm_out */
+} blockscale_shape;
+
+enum { GEMM_SCALE_K = 128 /* elements of K that share a scale */ };
+
+/* Kernel arguments, in order. Strides: A, B, C in elements from row to row; scales in elements from row to row of the
+ * matrix as it is stored (row-major [M, SK]: row to row; K-major [SK, M]: one K block to the next). */
+typedef enum blockscale_kernarg {
+    BLOCKSCALE_A,
+    BLOCKSCALE_B,
+    BLOCKSCALE_A_SCALES,
+    BLOCKSCALE_B_SCALES,
+    BLOCKSCALE_C,
+    BLOCKSCALE_WORKSPACE, /* pointers, 0..40; workspace: split-K only */
+    BLOCKSCALE_A_STRIDE,
+    BLOCKSCALE_B_STRIDE, /* plain B only */
+    BLOCKSCALE_A_SCALES_STRIDE,
+    BLOCKSCALE_B_SCALES_STRIDE,
+    BLOCKSCALE_C_STRIDE, /* i64, 48..80 */
+    BLOCKSCALE_M,
+    BLOCKSCALE_N,
+    BLOCKSCALE_K, /* i32, 88..96 */
+    BLOCKSCALE_KERNARG_COUNT
+} blockscale_kernarg;
+
+#endif
