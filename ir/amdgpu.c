@@ -49,8 +49,15 @@ static const intrinsic intrinsics[] = {
      0,
      {POINTER(SPACE_BUFFER), POINTER(SPACE_GLOBAL)}},
     {"buffer_load_1", "llvm.amdgcn.raw.ptr.buffer.load", ANY, I32, 4, 0, {I32}},
+    {"buffer_load_short", "llvm.amdgcn.raw.ptr.buffer.load", ANY, I16, 4, 0, {I16}},
+    {"buffer_load_2", "llvm.amdgcn.raw.ptr.buffer.load", ANY, VEC(2, I32), 4, 0, {VEC(2, I32)}},
+    {"buffer_load_3", "llvm.amdgcn.raw.ptr.buffer.load", ANY, VEC(3, I32), 4, 0, {VEC(3, I32)}},
     {"buffer_load_4", "llvm.amdgcn.raw.ptr.buffer.load", ANY, VEC(4, I32), 4, 0, {VEC(4, I32)}},
     {"buffer_store_1", "llvm.amdgcn.raw.ptr.buffer.store", ANY, VOID, 5, 0, {I32}},
+    {"buffer_store_short", "llvm.amdgcn.raw.ptr.buffer.store", ANY, VOID, 5, 0, {I16}},
+    {"buffer_store_2", "llvm.amdgcn.raw.ptr.buffer.store", ANY, VOID, 5, 0, {VEC(2, I32)}},
+    {"buffer_store_3", "llvm.amdgcn.raw.ptr.buffer.store", ANY, VOID, 5, 0, {VEC(3, I32)}},
+    {"buffer_store_4", "llvm.amdgcn.raw.ptr.buffer.store", ANY, VOID, 5, 0, {VEC(4, I32)}},
     {"lds_dma_4", "llvm.amdgcn.raw.ptr.buffer.load.lds", ANY, VOID, 7, 0, {0}},
     {"lds_dma_16", "llvm.amdgcn.raw.ptr.buffer.load.lds", GFX950, VOID, 7, 0, {0}},
     {"workitem_x", "llvm.amdgcn.workitem.id.x", ANY, I32, 0, 0, {0}},
@@ -58,6 +65,7 @@ static const intrinsic intrinsics[] = {
     {"workgroup_y", "llvm.amdgcn.workgroup.id.y", ANY, I32, 0, 0, {0}},
     {"waitcnt", "llvm.amdgcn.s.waitcnt", ANY, VOID, 1, 0, {0}},
     {"barrier", "llvm.amdgcn.s.barrier", ANY, VOID, 0, 0, {0}},
+    {"setprio", "llvm.amdgcn.s.setprio", ANY, VOID, 1, 0, {0}},
     {"sched_barrier", "llvm.amdgcn.sched.barrier", ANY, VOID, 1, 0, {0}},
     {"sched_group", "llvm.amdgcn.sched.group.barrier", ANY, VOID, 3, 0, {0}},
     {"fma", "llvm.fma", ANY, F32, 3, 0, {F32}},
@@ -142,6 +150,12 @@ void e_barrier(ir *e) {
 void e_sched_fence(ir *e) {
     const val nothing_crosses = e_i32(e, 0);
     e_op(e, "sched_barrier", &nothing_crosses, 1);
+}
+
+void e_setprio(ir *e, int priority) {
+    if (!expect(e, priority >= 0 && priority <= 3, "e_setprio", "the priority must be 0 to 3")) return;
+    const val level = WRAP(LLVMConstInt(llvm_type(e, I16), (unsigned)priority, 0));
+    e_op(e, "setprio", &level, 1);
 }
 
 void e_sched_group(ir *e, sched_kind kind, int count) {

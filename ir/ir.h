@@ -46,8 +46,9 @@ val e_or(ir *e, val a, val b);
 val e_xor(ir *e, val a, val b);
 val e_min(ir *e, val a, val b);
 val e_max(ir *e, val a, val b);
-val e_less(ir *e, val a, val b); /* I1 */
-val e_not(ir *e, val a);         /* of an I1 */
+val e_less(ir *e, val a, val b);  /* I1 */
+val e_equal(ir *e, val a, val b); /* I1 */
+val e_not(ir *e, val a);          /* of an I1 */
 val e_select(ir *e, val condition, val yes, val no);
 val e_sext(ir *e, val a);            /* I32 -> I64 */
 val e_zext(ir *e, val a);            /* I32 -> I64 */
@@ -60,18 +61,22 @@ val e_align_down(ir *e, val a, int64_t pow2);
 /* Floats. `fast`: the additions may be reordered. */
 val e_fadd(ir *e, val a, val b, int fast);
 val e_fmul(ir *e, val a, val b, int fast);
-val e_fma(ir *e, val a, val b, val c);
-val e_relu(ir *e, val a); /* max(a, 0); NaN stays NaN */
+val e_fma(ir *e, val a, val b, val c); /* of pairs: one packed instruction */
+val e_relu(ir *e, val a);              /* max(a, 0); NaN stays NaN */
+/* e_bf16, e_f16: bits of F32 scalars or vectors in 16-bit floats, I16s.   math: round to nearest even; NaN stays NaN */
+val e_bf16(ir *e, val a);
+val e_f16(ir *e, val a);
 
 /* Vectors. */
 val e_element(ir *e, val vector, int i);
-val e_vector(ir *e, const val *elements, int n); /* of n scalars */
-val e_join(ir *e, val low, val high);            /* two vectors of one type, end to end */
+val e_vector(ir *e, const val *elements, int n);  /* of n scalars */
+val e_join(ir *e, val low, val high);             /* two vectors of one type, end to end */
+val e_slice(ir *e, val vector, int first, int n); /* n > 1 neighbouring elements */
 val e_bitcast(ir *e, val a, type to);
 
 /* ---- control flow ---- */
 
-enum { LOOP_CARRIED_MAX = 32 };
+enum { LOOP_CARRIED_MAX = 192 };
 typedef struct e_loop {
     val index;
     struct LLVMOpaqueBasicBlock *entry, *body, *done;
@@ -92,6 +97,10 @@ int e_loop_end(ir *e, e_loop *loop);
     for (e_loop i##_loop = e_loop_start(e, begin, end, step, (val *[]){__VA_ARGS__},                                   \
                                         (int)(sizeof((val *[]){__VA_ARGS__}) / sizeof(val *)));                        \
          i##_loop.open; e_loop_end(e, &i##_loop))                                                                      \
+        for (const val i = i##_loop.index, *i##_once = &i; i##_once; i##_once = NULL)
+/* E_FOR_ALL: carries all `count` values of an array of pointers. */
+#define E_FOR_ALL(i, e, begin, end, step, carried, count)                                                              \
+    for (e_loop i##_loop = e_loop_start(e, begin, end, step, carried, count); i##_loop.open; e_loop_end(e, &i##_loop)) \
         for (const val i = i##_loop.index, *i##_once = &i; i##_once; i##_once = NULL)
 /* E_FOR0: nothing is carried. */
 #define E_FOR0(i, e, begin, end, step)                                                                                 \
@@ -150,7 +159,7 @@ typedef struct buffer {
     val bytes; /* I32, unsigned */
 } buffer;
 buffer e_buffer(ir *e, ptr base, val extent); /* bytes, I32, unsigned */
-/* Offsets in bytes: `lane` is a lane's own (I32), `fixed` >= 0 a constant. Up to 4095 costs nothing; LLVM adds what is
+/* Values: I16, or 1 to 4 words; loads also 8 words. Offsets in bytes: `lane` is a lane's own (I32), `fixed` >= 0 a constant. Up to 4095 costs nothing; LLVM adds what is
  * beyond to `lane`, so that lane + fixed must not wrap. */
 val e_buffer_load(ir *e, buffer b, type t, val lane, int fixed);
 /* e_buffer_load_at: `uniform` is added for all lanes and clamped to the extent, so that the bounds check cannot wrap. */
@@ -162,10 +171,12 @@ typedef struct lds {
     val base;
     int bytes;
 } lds;
-lds e_lds(ir *e, const char *name, int size, int align);   /* bytes */
-val e_lds_load(ir *e, lds b, type t, val lane, int fixed); /* offsets in bytes */
-/* e_lds_dma: memory to LDS without registers: lane l writes bytes [at + 16 l, +16) (chip's widest DMA). `at` I32 is uniform;
- * `lane` and `uniform` name the source as in e_buffer_load_at. Counted in vmcnt. */
+lds e_lds(ir *e, const char *name, int size, int align); /* bytes */
+/* Values of 2, 4, 8 or 16 bytes, aligned to their size; loads also of 32, aligned to 16. Offsets in bytes. */
+val e_lds_load(ir *e, lds b, type t, val lane, int fixed);
+void e_lds_store(ir *e, lds b, val value, val lane, int fixed);
+/* e_lds_dma: memory to LDS without registers: lane l writes bytes [at + n l, +n), n = bytes_per_lane: 4, or the chip's
+ * lds_dma_bytes. `at` I32 is uniform; `lane` and `uniform` name the source as in e_buffer_load_at. Counted in vmcnt. */
 void e_lds_dma(ir *e, buffer from, val lane, val uniform, lds to, val at, int bytes_per_lane);
 
 /* ---- waits, barriers, scheduling ---- */
@@ -176,9 +187,26 @@ enum { WAIT_ANY = -1, VMCNT_MAX = 63, LGKMCNT_MAX = 15 };
 void e_wait(ir *e, int vector_memory, int lds_operations);
 void e_barrier(ir *e);     /* execution only: what must be visible needs a wait before it */
 void e_sched_fence(ir *e); /* the scheduler moves nothing across */
+/* e_setprio: of this wave among those of its SIMD, 0 (as at the start) to 3. */
+void e_setprio(ir *e, int priority);
 /* e_sched_group: the next `count` instructions of a kind, in the order of these calls. */
-typedef enum sched_kind { SCHED_VALU = 0x2, SCHED_MFMA = 0x8 } sched_kind;
+typedef enum sched_kind {
+    SCHED_VALU = 0x2,
+    SCHED_MFMA = 0x8,
+    SCHED_VMEM_READ = 0x20,
+    SCHED_LDS_READ = 0x100,
+    SCHED_LDS_WRITE = 0x200
+} sched_kind;
 void e_sched_group(ir *e, sched_kind kind, int count);
+
+/* ---- workgroups of one launch ----
+ * What workgroup A stored, B sees: A's waves e_release, A's e_barrier, one lane's e_atomic_add; B's lane that finds there
+ * what A added, B's e_barrier, B's waves e_acquire.
+ * source: LLVM "User Guide for AMDGPU Backend", memory models gfx942 (and gfx950) */
+
+void e_release(ir *e);                      /* of this wave's stores to the device, other XCDs included */
+void e_acquire(ir *e);                      /* later loads of this wave see what was released */
+val e_atomic_add(ir *e, ptr p, val addend); /* I32, in the device's order; the old value */
 
 /* ---- lanes ---- */
 
@@ -215,6 +243,10 @@ tile t_cols(ir *e, const atom *a, int k, int cols);
 val t_fragment_byte(ir *e, const tile *t, int s, val lane);
 /* t_mma: sums of a (all rows) times fragment column `col` of b.   math: f32 accumulation from 0 */
 tile t_mma(ir *e, const tile *a, const tile *b, int col);
+/* t_mma_atom: fragment row `row` of a times fragment column `col` of b, added to `sum`, a value of a sums tile; t_no_sums
+ * is the one to begin with. */
+val t_mma_atom(ir *e, const tile *a, int row, const tile *b, int col, val sum);
+val t_no_sums(ir *e, const atom *a);
 /* t_sum_row: row of a sums tile that a lane holds in element r of fragment i, less the lane's own 4 * (lane / edge). */
 int t_sum_row(const atom *a, int i, int r);
 

@@ -39,21 +39,41 @@ static val unsigned_min(ir *e, val a, val b) {
     return e_select(e, WRAP(LLVMBuildICmp(e->builder, LLVMIntULT, a.v, b.v, "")), a, b);
 }
 
-static val load_words(ir *e, buffer b, int words, val lane, val uniform) {
-    const val args[] = {b.descriptor, lane, uniform, e_i32(e, 0)};
-    return e_op(e, words == 4 ? "buffer_load_4" : "buffer_load_1", args, 4);
+/* How many bytes a value has in memory; 0 for what is no number. */
+static int type_bytes(type t) {
+    static const int element[] = {[I8] = 1, [I16] = 2, [I32] = 4, [I64] = 8, [F32] = 4};
+    const int kind = TYPE_ELEMENT(t);
+    return kind < (int)(sizeof element / sizeof *element) ? TYPE_LENGTH(t) * element[kind] : 0;
+}
+
+/* buffer_move: what loads or stores so many bytes: the end of its intrinsic's name, and its type. */
+typedef struct buffer_move {
+    const char *load, *store;
+    type t;
+} buffer_move;
+
+static const buffer_move *buffer_move_of(int size) {
+    static const buffer_move shorts = {"buffer_load_short", "buffer_store_short", I16};
+    static const buffer_move words[] = {{"buffer_load_1", "buffer_store_1", I32},
+                                        {"buffer_load_2", "buffer_store_2", VEC(2, I32)},
+                                        {"buffer_load_3", "buffer_store_3", VEC(3, I32)},
+                                        {"buffer_load_4", "buffer_store_4", VEC(4, I32)}};
+    if (size == 2) return &shorts;
+    return size > 0 && size <= 16 && size % 4 == 0 ? &words[size / 4 - 1] : NULL;
 }
 
 static val load(ir *e, buffer b, type t, val lane, val uniform, int fixed) {
-    const int words = TYPE_LENGTH(t);
-    if (!expect(e, (TYPE_ELEMENT(t) == I32 || TYPE_ELEMENT(t) == F32) && (words == 1 || words == 4 || words == 8),
-                "e_buffer_load", "1, 4 or 8 words of I32 or F32"))
-        return e_poison(e, t);
-    if (words == 8) {
-        const val low = load(e, b, VEC(4, TYPE_ELEMENT(t)), lane, uniform, fixed);
-        return e_join(e, low, load(e, b, VEC(4, TYPE_ELEMENT(t)), lane, uniform, fixed + 16));
+    const int n = TYPE_LENGTH(t);
+    if (type_bytes(t) == 32) {
+        const type half = VEC(n / 2, TYPE_ELEMENT(t));
+        const val low = load(e, b, half, lane, uniform, fixed);
+        return e_join(e, low, load(e, b, half, lane, uniform, fixed + 16));
     }
-    return e_bitcast(e, load_words(e, b, words, e_addi(e, lane, fixed), uniform), t);
+    const buffer_move *const move = buffer_move_of(type_bytes(t));
+    if (!expect(e, move != NULL, "e_buffer_load", "the value must have 2 bytes, 1 to 4 words or 8 words"))
+        return e_poison(e, t);
+    const val args[] = {b.descriptor, e_addi(e, lane, fixed), uniform, e_i32(e, 0)};
+    return e_bitcast(e, e_op(e, move->load, args, 4), t);
 }
 
 val e_buffer_load(ir *e, buffer b, type t, val lane, int fixed) { return load(e, b, t, lane, e_i32(e, 0), fixed); }
@@ -63,14 +83,16 @@ val e_buffer_load_at(ir *e, buffer b, type t, val lane, val uniform, int fixed) 
 }
 
 void e_buffer_store(ir *e, buffer b, val value, val lane, int fixed) {
-    const val bits = e_bitcast(e, value, I32), at = e_addi(e, lane, fixed);
+    const buffer_move *const move = buffer_move_of(type_bytes(e_type(e, value)));
+    if (!expect(e, move != NULL, "e_buffer_store", "the value must have 2 bytes or 1 to 4 words")) return;
+    const val bits = e_bitcast(e, value, move->t), at = e_addi(e, lane, fixed);
     const val args[] = {bits, b.descriptor, at, e_i32(e, 0), e_i32(e, 0)};
-    e_op(e, "buffer_store_1", args, 5);
+    e_op(e, move->store, args, 5);
 }
 
-enum lds_role { LDS_READ, LDS_DMA };
+enum lds_role { LDS_ACCESS, LDS_DMA };
 
-/* Scope metadata that keeps DMA and reads apart: LLVM would wait before every LDS read until no DMA is in flight. The
+/* Scope metadata that keeps DMA and the rest apart: LLVM would wait before every LDS read until no DMA is in flight. The
  * waits between them are the kernel's own, and e_wait's fences keep their order in every pass. */
 static void set_role(ir *e, LLVMValueRef instruction, enum lds_role role) {
     LLVMMetadataRef domain_name = LLVMMDStringInContext2(e->context, "lds", 3);
@@ -95,20 +117,39 @@ static LLVMValueRef lds_pointer(ir *e, LLVMValueRef base, val offset) {
     return LLVMBuildGEP2(e->builder, llvm_type(e, I8), base, &offset.v, 1, "");
 }
 
+/* Where a value of type t lies; NULL if it cannot. Two steps, so that `fixed` ends up in the instruction's offset field. */
+static LLVMValueRef lds_place(ir *e, const char *verb, lds b, type t, val lane, int fixed) {
+    const int size = type_bytes(t);
+    if (!expect(e, e_type(e, lane) == I32 && fixed >= 0 && fixed < b.bytes, verb, "offset outside the buffer") ||
+        !expect(e, size == 2 || size == 4 || size == 8 || size == 16 || size == 32, verb,
+                "the value must have 2, 4, 8, 16 or 32 bytes"))
+        return NULL;
+    return lds_pointer(e, lds_pointer(e, b.base.v, lane), e_i32(e, fixed));
+}
+
+static void set_access(ir *e, LLVMValueRef instruction, type t) {
+    const int size = type_bytes(t);
+    LLVMSetAlignment(instruction, size < 16 ? (unsigned)size : 16);
+    set_role(e, instruction, LDS_ACCESS);
+}
+
 val e_lds_load(ir *e, lds b, type t, val lane, int fixed) {
-    if (!expect(e, e_type(e, lane) == I32 && fixed >= 0 && fixed < b.bytes, "e_lds_load", "offset outside the buffer"))
-        return e_poison(e, t);
-    /* Two steps, so that `fixed` ends up in the instruction's offset field. */
-    const LLVMValueRef at = lds_pointer(e, lds_pointer(e, b.base.v, lane), e_i32(e, fixed));
+    const LLVMValueRef at = lds_place(e, "e_lds_load", b, t, lane, fixed);
+    if (!at) return e_poison(e, t);
     const LLVMValueRef value = LLVMBuildLoad2(e->builder, llvm_type(e, t), at, "");
-    const int size = TYPE_LENGTH(t) * 4;
-    LLVMSetAlignment(value, size < 16 ? (unsigned)size : 16);
-    set_role(e, value, LDS_READ);
+    set_access(e, value, t);
     return WRAP(value);
+}
+
+void e_lds_store(ir *e, lds b, val value, val lane, int fixed) {
+    const type t = e_type(e, value);
+    const LLVMValueRef at = lds_place(e, "e_lds_store", b, t, lane, fixed);
+    if (at) set_access(e, LLVMBuildStore(e->builder, value.v, at), t);
 }
 
 void e_lds_dma(ir *e, buffer from, val lane, val uniform, lds to, val at, int bytes_per_lane) {
     if (!expect(e, bytes_per_lane <= e->target.chip->lds_dma_bytes, "e_lds_dma", "wider than this chip's LDS DMA") ||
+        !expect(e, bytes_per_lane == 4 || bytes_per_lane == 16, "e_lds_dma", "4 or 16 bytes a lane") ||
         !expect(e, e_type(e, at) == I32, "e_lds_dma", "the LDS offset must be I32"))
         return;
     const val zero = e_i32(e, 0);
@@ -121,4 +162,18 @@ void e_lds_dma(ir *e, buffer from, val lane, val uniform, lds to, val at, int by
                         zero};
     const val dma = e_op(e, bytes_per_lane == 16 ? "lds_dma_16" : "lds_dma_4", args, 7);
     if (!e->failed) set_role(e, dma.v, LDS_DMA);
+}
+
+static unsigned agent_scope(ir *e) { return LLVMGetSyncScopeID(e->context, "agent", 5); }
+
+void e_release(ir *e) { LLVMBuildFenceSyncScope(e->builder, LLVMAtomicOrderingRelease, agent_scope(e), ""); }
+
+void e_acquire(ir *e) { LLVMBuildFenceSyncScope(e->builder, LLVMAtomicOrderingAcquire, agent_scope(e), ""); }
+
+val e_atomic_add(ir *e, ptr p, val addend) {
+    if (!expect(e, !p.constant && p.element == I32 && e_type(e, addend) == I32, "e_atomic_add",
+                "the place and the addend must be I32, and the place not constant"))
+        return e_poison(e, I32);
+    return WRAP(LLVMBuildAtomicRMWSyncScope(e->builder, LLVMAtomicRMWBinOpAdd, p.address.v, addend.v,
+                                            LLVMAtomicOrderingMonotonic, agent_scope(e)));
 }

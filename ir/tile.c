@@ -28,25 +28,29 @@ val t_fragment_byte(ir *e, const tile *t, int s, val lane) {
     return e_addi(e, e_muli(e, part, t->atom->fragment_bytes), (int64_t)s * t->atom->k);
 }
 
-tile t_mma(ir *e, const tile *a, const tile *b, int col) {
-    const atom *shape = a->atom;
-    tile sums = make(e, shape, TILE_SUMS, F32, a->rows, shape->n, a->outer, 1);
+val t_no_sums(ir *e, const atom *a) { return e_zero(e, VEC(a->m * a->n / LANES, F32)); }
+
+val t_mma_atom(ir *e, const tile *a, int row, const tile *b, int col, val sum) {
+    const atom *const shape = a->atom;
     const type result = VEC(shape->m * shape->n / LANES, F32);
     if (!expect(e, a->layout == TILE_ROWS && b->layout == TILE_COLS, "t_mma", "operands must be rows and columns") ||
         !expect(e, a->atom == b->atom, "t_mma", "both operands must be laid out for one atom") ||
         !expect(e, a->cols == b->rows, "t_mma", "the inner extents differ") ||
-        !expect(e, col >= 0 && col < b->outer, "t_mma", "no such fragment column")) {
-        for (int i = 0; i < sums.outer && i < TILE_VALUES_MAX; i++) sums.v[i] = e_poison(e, result);
-        return sums;
+        !expect(e, row >= 0 && row < a->outer, "t_mma", "no such fragment row") ||
+        !expect(e, col >= 0 && col < b->outer, "t_mma", "no such fragment column") ||
+        !expect(e, e_type(e, sum) == result, "t_mma", "the sum is no value of the atom's sums"))
+        return e_poison(e, result);
+    for (int s = 0; s < a->steps; s++) {
+        const val args[] = {a->v[row * a->steps + s], b->v[col * b->steps + s], sum};
+        sum = e_op(e, shape->intrinsic, args, 3);
     }
-    for (int i = 0; i < sums.outer; i++) {
-        val sum = e_zero(e, result);
-        for (int s = 0; s < a->steps; s++) {
-            const val args[] = {a->v[i * a->steps + s], b->v[col * b->steps + s], sum};
-            sum = e_op(e, shape->intrinsic, args, 3);
-        }
-        sums.v[i] = sum;
-    }
+    return sum;
+}
+
+tile t_mma(ir *e, const tile *a, const tile *b, int col) {
+    tile sums = make(e, a->atom, TILE_SUMS, F32, a->rows, a->atom->n, a->outer, 1);
+    for (int i = 0; i < sums.outer && i < TILE_VALUES_MAX; i++)
+        sums.v[i] = t_mma_atom(e, a, i, b, col, t_no_sums(e, a->atom));
     return sums;
 }
 

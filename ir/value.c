@@ -118,6 +118,7 @@ static val compare(ir *e, LLVMIntPredicate predicate, val a, val b) {
     return WRAP(LLVMBuildICmp(e->builder, predicate, a.v, b.v, ""));
 }
 val e_less(ir *e, val a, val b) { return compare(e, LLVMIntSLT, a, b); }
+val e_equal(ir *e, val a, val b) { return compare(e, LLVMIntEQ, a, b); }
 val e_not(ir *e, val a) {
     if (!expect(e, e_type(e, a) == I1, "e_not", "the operand must be I1")) return e_poison(e, I1);
     return WRAP(LLVMBuildNot(e->builder, a.v, ""));
@@ -174,6 +175,17 @@ val e_relu(ir *e, val a) {
     return e_op(e, TYPE_LENGTH(e_type(e, a)) == 2 ? "max2" : "max", args, 2);
 }
 
+static val narrow(ir *e, const char *verb, val a, LLVMTypeRef to) {
+    const type t = e_type(e, a);
+    const int n = TYPE_LENGTH(t);
+    const type bits = n > 1 ? VEC(n, I16) : I16;
+    if (!expect(e, TYPE_ELEMENT(t) == F32, verb, "the operand must be F32")) return e_poison(e, bits);
+    if (n > 1) to = LLVMVectorType(to, (unsigned)n);
+    return e_bitcast(e, WRAP(LLVMBuildFPTrunc(e->builder, a.v, to, "")), bits);
+}
+val e_bf16(ir *e, val a) { return narrow(e, "e_bf16", a, LLVMBFloatTypeInContext(e->context)); }
+val e_f16(ir *e, val a) { return narrow(e, "e_f16", a, LLVMHalfTypeInContext(e->context)); }
+
 val e_element(ir *e, val vector, int i) {
     const type t = e_type(e, vector);
     if (!expect(e, i >= 0 && i < TYPE_LENGTH(t) && TYPE_LENGTH(t) > 1, "e_element", "no such element"))
@@ -189,14 +201,23 @@ val e_vector(ir *e, const val *elements, int n) {
     }
     return vector;
 }
+/* n elements of low and high, which lie end to end, from `first` on. */
+static val shuffle(ir *e, val low, val high, int first, int n) {
+    LLVMValueRef places[32];
+    for (int i = 0; i < n; i++) places[i] = e_i32(e, first + i).v;
+    return WRAP(LLVMBuildShuffleVector(e->builder, low.v, high.v, LLVMConstVector(places, (unsigned)n), ""));
+}
 val e_join(ir *e, val low, val high) {
     const type t = e_type(e, low);
     const int n = TYPE_LENGTH(t);
-    const type joined = VEC(2 * n, TYPE_ELEMENT(t));
     if (!expect(e, t == e_type(e, high) && n <= 16, "e_join", "both halves must have one type"))
-        return e_poison(e, joined);
-    LLVMValueRef places[32];
-    for (int i = 0; i < 2 * n; i++) places[i] = e_i32(e, i).v;
-    return WRAP(LLVMBuildShuffleVector(e->builder, low.v, high.v, LLVMConstVector(places, (unsigned)(2 * n)), ""));
+        return e_poison(e, VEC(2 * n, TYPE_ELEMENT(t)));
+    return shuffle(e, low, high, 0, 2 * n);
+}
+val e_slice(ir *e, val vector, int first, int n) {
+    const type t = e_type(e, vector);
+    if (!expect(e, first >= 0 && n > 1 && n <= 32 && first + n <= TYPE_LENGTH(t), "e_slice", "no such elements"))
+        return e_poison(e, VEC(n, TYPE_ELEMENT(t)));
+    return shuffle(e, vector, e_poison(e, t), first, n);
 }
 val e_bitcast(ir *e, val a, type to) { return WRAP(LLVMBuildBitCast(e->builder, a.v, llvm_type(e, to), "")); }

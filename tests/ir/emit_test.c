@@ -134,6 +134,72 @@ static void a_product_is_one_mfma_a_step(void **state) {
     text_free(&listing);
 }
 
+/* A pair of floats is one instruction where no product casts its shadow: there LLVM takes pairs apart. */
+static void pairs_are_converted_and_multiplied_packed(void **state) {
+    (void)state;
+    ir *const e = open_kernel("gfx950");
+    const buffer in = e_buffer(e, e_ptr(e, e_arg(e, ARG_IN), I8, 1), e_i32(e, 65536));
+    const val four = e_buffer_load(e, in, VEC(4, F32), e_muli(e, e_workitem(e), 16), 0);
+    const val low = e_slice(e, four, 0, 2), high = e_slice(e, four, 2, 2);
+    store_out(e, e_bitcast(e, e_bf16(e, e_fma(e, low, high, high)), F32));
+    text listing = assembly(e);
+    assert_int_equal(occurrences(listing.data, "v_pk_fma_f32"), 1);
+    assert_int_equal(occurrences(listing.data, "v_cvt_pk_bf16_f32"), 1);
+    text_free(&listing);
+}
+
+static void lds_is_read_and_written_in_words_of_16_bytes(void **state) {
+    (void)state;
+    ir *const e = open_kernel("gfx950");
+    const buffer in = e_buffer(e, e_ptr(e, e_arg(e, ARG_IN), I8, 1), e_i32(e, 65536));
+    const lds ring = e_lds(e, "ring", 4096, 128);
+    const val lane = e_muli(e, e_workitem(e), 16);
+    e_lds_store(e, ring, e_buffer_load(e, in, VEC(4, I32), lane, 0), lane, 0);
+    e_wait(e, WAIT_ANY, 0);
+    e_barrier(e);
+    store_out(e, e_bitcast(e, e_element(e, e_lds_load(e, ring, VEC(8, I32), lane, 1024), 7), F32));
+    text listing = assembly(e);
+    assert_int_equal(occurrences(listing.data, "ds_write_b128"), 1);
+    assert_true(occurrences(listing.data, "ds_read_b") > 0);
+    text_free(&listing);
+}
+
+static void an_array_of_values_is_carried(void **state) {
+    (void)state;
+    ir *const e = open_kernel("gfx950");
+    val x[LOOP_CARRIED_MAX], *carried[LOOP_CARRIED_MAX];
+    for (int i = 0; i < LOOP_CARRIED_MAX; i++) {
+        x[i] = e_f32(e, i);
+        carried[i] = &x[i];
+    }
+    E_FOR_ALL(i, e, e_i32(e, 0), e_arg(e, ARG_COUNT), e_i32(e, 1), carried, LOOP_CARRIED_MAX) {
+        const val factor = e_bitcast(e, i, F32);
+        for (int j = 0; j < LOOP_CARRIED_MAX; j++) x[j] = e_fmul(e, x[j], factor, 0);
+    }
+    for (int j = 1; j < LOOP_CARRIED_MAX; j++) x[0] = e_fadd(e, x[0], x[j], 0);
+    store_out(e, x[0]);
+    text listing = assembly(e);
+    assert_true(occurrences(listing.data, "v_mul_f32") + 2 * occurrences(listing.data, "v_pk_mul_f32") >=
+                LOOP_CARRIED_MAX);
+    text_free(&listing);
+}
+
+static void priorities_and_groups_reach_the_code(void **state) {
+    (void)state;
+    ir *const e = open_kernel("gfx950");
+    e_setprio(e, 1);
+    store_out(e, e_f32(e, 1));
+    e_sched_group(e, SCHED_VMEM_READ, 1);
+    e_sched_group(e, SCHED_LDS_READ, 1);
+    e_sched_group(e, SCHED_LDS_WRITE, 1);
+    e_setprio(e, 0);
+    text listing = assembly(e);
+    const char *const up = strstr(listing.data, "s_setprio 1"), *const store = strstr(listing.data, "buffer_store"),
+                      *const down = strstr(listing.data, "s_setprio 0");
+    assert_true(up && store && down && up < down);
+    text_free(&listing);
+}
+
 static void rows_of_sums_follow_the_atom(void **state) {
     (void)state;
     const atom *const wide = atom_find(32, 32, 64), *const narrow = atom_find(16, 16, 128);
@@ -229,6 +295,10 @@ int main(void) {
         cmocka_unit_test(a_wait_beyond_its_field_is_refused),
         cmocka_unit_test(lds_reads_do_not_wait_for_dma),
         cmocka_unit_test(a_product_is_one_mfma_a_step),
+        cmocka_unit_test(pairs_are_converted_and_multiplied_packed),
+        cmocka_unit_test(lds_is_read_and_written_in_words_of_16_bytes),
+        cmocka_unit_test(an_array_of_values_is_carried),
+        cmocka_unit_test(priorities_and_groups_reach_the_code),
         cmocka_unit_test(rows_of_sums_follow_the_atom),
         cmocka_unit_test(wrong_pairings_are_refused_by_name),
         cmocka_unit_test(operations_of_another_chip_are_refused),
