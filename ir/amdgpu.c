@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The intrinsic table and its one caller; what is said through it: waits, barriers, scheduling, lane exchange. */
+/* The intrinsic table and its one caller; what is said through it: waits, barriers, scheduling. */
 #include "ir/context.h"
 
 #include <stdio.h>
@@ -40,6 +40,11 @@ static const intrinsic intrinsics[] = {
      {VEC(8, I32), VEC(8, I32)}},
     {"permlane32_swap", "llvm.amdgcn.permlane32.swap", GFX950, PAIR, 4, 0, {0}},
     {"permlane16_swap", "llvm.amdgcn.permlane16.swap", GFX950, PAIR, 4, 0, {0}},
+    {"swizzle", "llvm.amdgcn.ds.swizzle", ANY, I32, 2, 0, {0}},
+    {"bpermute", "llvm.amdgcn.ds.bpermute", ANY, I32, 2, 0, {0}},
+    {"mbcnt_lo", "llvm.amdgcn.mbcnt.lo", ANY, I32, 2, 0, {0}},
+    {"mbcnt_hi", "llvm.amdgcn.mbcnt.hi", ANY, I32, 2, 0, {0}},
+    {"ballot", "llvm.amdgcn.ballot", ANY, I64, 1, 0, {I64}},
     {"readfirstlane", "llvm.amdgcn.readfirstlane", ANY, I32, 1, 0, {I32}},
     {"make_buffer",
      "llvm.amdgcn.make.buffer.rsrc",
@@ -70,8 +75,7 @@ static const intrinsic intrinsics[] = {
     {"sched_group", "llvm.amdgcn.sched.group.barrier", ANY, VOID, 3, 0, {0}},
     {"fma", "llvm.fma", ANY, F32, 3, 0, {F32}},
     {"fma2", "llvm.fma", ANY, VEC(2, F32), 3, 0, {VEC(2, F32)}},
-    {"max", "llvm.maximum", ANY, F32, 2, 0, {F32}},
-    {"max2", "llvm.maximum", ANY, VEC(2, F32), 2, 0, {VEC(2, F32)}},
+    {"abs", "llvm.fabs", ANY, F32, 1, 0, {F32}},
 };
 
 static const intrinsic *find(const char *name) {
@@ -162,17 +166,3 @@ void e_sched_group(ir *e, sched_kind kind, int count) {
     const val args[] = {e_i32(e, kind), e_i32(e, count), e_i32(e, 0)};
     e_op(e, "sched_group", args, 3);
 }
-
-/* Exchange the upper half of a with the lower half of b (of each pair of rows), then add. */
-static val sum_after(ir *e, const char *swap, val a, val b, int fast) {
-    const val no = e_zero(e, I1);
-    const val first = e_bitcast(e, a, I32), second = e_bitcast(e, b, I32);
-    const val args[] = {first, second, no, no};
-    const val pair = e_op(e, swap, args, 4);
-    if (e->failed) return e_poison(e, F32);
-    const val low = e_bitcast(e, WRAP(LLVMBuildExtractValue(e->builder, pair.v, 0, "")), F32);
-    const val high = e_bitcast(e, WRAP(LLVMBuildExtractValue(e->builder, pair.v, 1, "")), F32);
-    return e_fadd(e, low, high, fast);
-}
-val e_sum_swap32(ir *e, val a, val b, int fast) { return sum_after(e, "permlane32_swap", a, b, fast); }
-val e_sum_swap16(ir *e, val a, val b, int fast) { return sum_after(e, "permlane16_swap", a, b, fast); }

@@ -62,7 +62,7 @@ val e_align_down(ir *e, val a, int64_t pow2);
 val e_fadd(ir *e, val a, val b, int fast);
 val e_fmul(ir *e, val a, val b, int fast);
 val e_fma(ir *e, val a, val b, val c); /* of pairs: one packed instruction */
-val e_relu(ir *e, val a);              /* max(a, 0); NaN stays NaN */
+val e_twice_relu(ir *e, val a);        /* 2 max(a, 0), exactly, in one instruction; NaN stays NaN */
 /* e_bf16, e_f16: bits of F32 scalars or vectors in 16-bit floats, I16s.   math: round to nearest even; NaN stays NaN */
 val e_bf16(ir *e, val a);
 val e_f16(ir *e, val a);
@@ -211,9 +211,19 @@ val e_atomic_add(ir *e, ptr p, val addend); /* I32, in the device's order; the o
 /* ---- lanes ---- */
 
 /* e_sum_swap32: lower 32 lanes hold a's lower plus upper half, upper 32 lanes b's. e_sum_swap16: the same of neighbouring
- * rows of 16 lanes, sums of a in the even rows, of b in the odd ones. Chips with permlane swaps only. */
+ * rows of 16 lanes, sums of a in the even rows, of b in the odd ones. With one value as both, all lanes hold its sums. */
 val e_sum_swap32(ir *e, val a, val b, int fast);
 val e_sum_swap16(ir *e, val a, val b, int fast);
+val e_any(ir *e, val condition); /* I1, uniform: true of some lane */
+
+/* ---- fp8 ----
+ * e_fnuz_from_fn: E4M3FN bytes, four an I32 (or a vector of I32), for a matrix unit that reads E4M3FNUZ.
+ * math:  every byte comes out as half its value, -0 as 0, NaN as a number: gather NaNs where they may come in.
+ *        3 instructions a word, 4 or 5 with `nans`
+ * nans:  NULL, or an I32 that begins as 0 and is handed to e_saw_nan
+ * e_saw_nan: I1, some byte that was converted with `nans` was NaN */
+val e_fnuz_from_fn(ir *e, val fn, val *nans);
+val e_saw_nan(ir *e, val nans);
 
 /* e_op: one operation of the intrinsic table by its short name; the only place that declares and calls intrinsics. */
 val e_op(ir *e, const char *name, const val *args, int count);

@@ -167,12 +167,11 @@ val e_fma(ir *e, val a, val b, val c) {
     const val args[] = {a, b, c};
     return e_op(e, TYPE_LENGTH(e_type(e, a)) == 2 ? "fma2" : "fma", args, 3);
 }
-val e_relu(ir *e, val a) {
-    if (!floats(e, "e_relu", a, a)) return e_poison(e, e_type(e, a));
-    const val args[] = {a, e_zero(e, e_type(e, a))};
-    /* maximum, not maxnum: one v_maximum3 an element. maxnum would turn a NaN product into 0, a wrong finite logit, and
-     * needs a v_max more an element where NaN is not ruled out. */
-    return e_op(e, TYPE_LENGTH(e_type(e, a)) == 2 ? "max2" : "max", args, 2);
+/* Not a maximum: those turn a NaN product into 0, a wrong finite number, or take several instructions on chips without
+ * v_maximum3. */
+val e_twice_relu(ir *e, val a) {
+    if (!expect(e, e_type(e, a) == F32, "e_twice_relu", "the operand must be F32")) return e_poison(e, F32);
+    return e_fadd(e, a, e_op(e, "abs", &a, 1), 0);
 }
 
 static val narrow(ir *e, const char *verb, val a, LLVMTypeRef to) {

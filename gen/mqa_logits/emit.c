@@ -69,7 +69,8 @@ static void load_row(mqa *m, mqa_row *r) {
     for (int i = 0; i < g->m_tiles; i++)
         for (int a = 0; a < g->acc; a += 4) {
             const val four = e_buffer_load(e, weights, VEC(4, F32), own, 4 * t_sum_row(m->atom, i, a));
-            for (int x = 0; x < 4; x++) r->weights[i * g->acc + a + x] = e_element(e, four, x);
+            for (int x = 0; x < 4; x++)
+                r->weights[i * g->acc + a + x] = e_fmul(e, e_element(e, four, x), e_f32(e, 0.5), 0);
         }
 }
 

@@ -2,7 +2,7 @@
 /* One KV tile against a wave's rows: products, ReLU and weighted head sum, reduction over lanes, store. */
 #include "gen/mqa_logits/emit.h"
 
-/* sum over the lane's own heads of relu(product) * weight. */
+/* sum over the lane's own heads of relu(product) * weight; the weights as load_row left them are halved. */
 static val head_sum(mqa *m, const mqa_row *r, const tile *sums) {
     ir *const e = m->e;
     const int acc = m->g.acc, count = m->g.m_tiles * acc;
@@ -10,9 +10,10 @@ static val head_sum(mqa *m, const mqa_row *r, const tile *sums) {
     if (kind == MQA_FMA2) { /* two chains of packed pairs */
         val chain[2] = {{0}, {0}};
         for (int i = 0; i < count; i += 2) {
-            val product[2];
-            for (int half = 0; half < 2; half++) product[half] = e_element(e, sums->v[i / acc], i % acc + half);
-            const val x = e_relu(e, e_vector(e, product, 2)), w = e_vector(e, &r->weights[i], 2);
+            val pair[2];
+            for (int half = 0; half < 2; half++)
+                pair[half] = e_twice_relu(e, e_element(e, sums->v[i / acc], i % acc + half));
+            const val x = e_vector(e, pair, 2), w = e_vector(e, &r->weights[i], 2);
             val *const sum = &chain[i / 2 % 2];
             *sum = sum->v ? e_fma(e, x, w, *sum) : e_fmul(e, x, w, 0);
         }
@@ -22,7 +23,7 @@ static val head_sum(mqa *m, const mqa_row *r, const tile *sums) {
     }
     val sum = {0};
     for (int i = 0; i < count; i++) {
-        const val x = e_relu(e, e_element(e, sums->v[i / acc], i % acc)), w = r->weights[i];
+        const val x = e_twice_relu(e, e_element(e, sums->v[i / acc], i % acc)), w = r->weights[i];
         if (!sum.v)
             sum = e_fmul(e, x, w, kind == MQA_ADD);
         else if (kind == MQA_ADD)

@@ -275,10 +275,6 @@ static void operations_of_another_chip_are_refused(void **state) {
     assert_refused(e, "does not exist on gfx942");
 
     e = open_kernel("gfx942");
-    e_sum_swap32(e, e_f32(e, 1), e_f32(e, 2), 0);
-    assert_refused(e, "does not exist on gfx942");
-
-    e = open_kernel("gfx942");
     const buffer in = e_buffer(e, e_ptr(e, e_arg(e, ARG_IN), I8, 1), e_i32(e, 4096));
     e_lds_dma(e, in, e_i32(e, 0), e_i32(e, 0), e_lds(e, "ring", 4096, 128), e_i32(e, 0), 16);
     assert_refused(e, "wider than this chip's LDS DMA");

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Emitted kernels run on the simulator of each chip: conversions bit by bit, every width of loads and stores, the
- * counter that workgroups of a launch share. */
+ * counter that workgroups of a launch share, sums across lanes, fp8 bytes of the other kind. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/fp8.h"
 #include "tests/ir/kernel.h"
 #include "tests/sim/gpu.h"
 
@@ -304,6 +305,109 @@ static void the_last_group_sees_what_the_others_stored(void **state) {
     }
 }
 
+/* ---- lanes ---- */
+
+enum { LANE_SUMS = 5 };
+
+/* Of a and b, 64 floats each: both sums of each with the other, of a with itself, and whether any lane's a is 63. */
+static void lanes_body(ir *e) {
+    const val lane = e_muli(e, e_workitem(e), 4);
+    const buffer in = e_buffer(e, e_ptr(e, e_arg(e, ARG_IN), F32, 1), e_i32(e, 512));
+    const buffer out = e_buffer(e, e_ptr(e, e_arg(e, ARG_OUT), F32, 0), e_i32(e, LANE_SUMS * 256));
+    const val a = e_buffer_load(e, in, F32, lane, 0), b = e_buffer_load(e, in, F32, lane, 256);
+    e_buffer_store(e, out, e_sum_swap16(e, a, b, 0), lane, 0);
+    e_buffer_store(e, out, e_sum_swap32(e, a, b, 0), lane, 256);
+    e_buffer_store(e, out, e_sum_swap16(e, a, a, 0), lane, 512);
+    e_buffer_store(e, out, e_sum_swap32(e, a, a, 0), lane, 768);
+    const val is_last = e_equal(e, e_bitcast(e, a, I32), e_bitcast(e, e_f32(e, 63), I32)), any = e_any(e, is_last);
+    e_buffer_store(e, out, e_select(e, any, e_f32(e, 1), e_f32(e, 0)), lane, 1024);
+}
+
+static void lanes_add_what_lies_across(void **state) {
+    (void)state;
+    float in[128], out[LANE_SUMS * 64];
+    for (int l = 0; l < 64; l++) in[l] = (float)l, in[64 + l] = (float)(1000 * (l + 1));
+    for (int c = 0; c < CHIPS; c++)
+        for (int m = 0; m < MODES; m++)
+            for (int has_last = 0; has_last < 2; has_last++) {
+                in[63] = has_last ? 63 : 62.5f;
+                run(generate(chip_names[c], modes[m], lanes_body), 1, in, sizeof in, out, sizeof out);
+                for (int l = 0; l < 64; l++) {
+                    const float *const of16 = in + (l & 16 ? 64 : 0), *const of32 = in + (l & 32 ? 64 : 0);
+                    const float want[LANE_SUMS] = {of16[l] + of16[l ^ 16], of32[l] + of32[l ^ 32], in[l] + in[l ^ 16],
+                                                   in[l] + in[l ^ 32], (float)has_last};
+                    for (int i = 0; i < LANE_SUMS; i++)
+                        if (out[64 * i + l] != want[i])
+                            fail_msg("%s sum %d lane %d: %g, not %g", chip_names[c], i, l, (double)out[64 * i + l],
+                                     (double)want[i]);
+                }
+            }
+}
+
+/* ---- fp8 ---- */
+
+/* Four words a lane; behind them a word that says whether one of their bytes was NaN. */
+static void fnuz_body(ir *e) {
+    const val lane = e_workitem(e), from = e_muli(e, lane, 16), to = e_muli(e, lane, 20);
+    const buffer in = e_buffer(e, e_ptr(e, e_arg(e, ARG_IN), I32, 1), e_i32(e, 1024));
+    const buffer out = e_buffer(e, e_ptr(e, e_arg(e, ARG_OUT), I32, 0), e_i32(e, 1280));
+    val nans = e_i32(e, 0);
+    e_buffer_store(e, out, e_fnuz_from_fn(e, e_buffer_load(e, in, VEC(4, I32), from, 0), &nans), to, 0);
+    e_buffer_store(e, out, e_select(e, e_saw_nan(e, nans), e_i32(e, 1), e_i32(e, 0)), to, 16);
+}
+
+/* Every byte in every place of a word, beside others that change with it. */
+static void fnuz_bytes_have_half_the_value_of_fn_bytes(void **state) {
+    (void)state;
+    enum { WORDS = 256 };
+    uint8_t in[WORDS][4], out[WORDS / 4][20];
+    for (int i = 0; i < WORDS; i++) {
+        const uint8_t bytes_of[] = {(uint8_t)i, (uint8_t)(37 * i + 11), (uint8_t)~i, (uint8_t)(91 * i + 5)};
+        memcpy(in[i], bytes_of, 4);
+    }
+    for (int c = 0; c < CHIPS; c++) {
+        run(generate(chip_names[c], modes[1], fnuz_body), 1, in, sizeof in, out, sizeof out);
+        int clean_lanes = 0;
+        for (int lane = 0; lane < WORDS / 4; lane++) {
+            uint32_t saw_nan;
+            int has_nan = 0;
+            memcpy(&saw_nan, &out[lane][16], 4);
+            for (int b = 0; b < 16; b++) {
+                const uint8_t fn = in[4 * lane + b / 4][b % 4], fnuz = out[lane][b];
+                const float want = f32_from_e4m3fn(fn), got = 2 * f32_from_e4m3fnuz(fnuz);
+                has_nan |= isnan(want);
+                if (!isnan(want) && got != want)
+                    fail_msg("%s 0x%02x became 0x%02x: %g, not %g", chip_names[c], fn, fnuz, (double)got, (double)want);
+            }
+            clean_lanes += !has_nan;
+            assert_int_equal(saw_nan, has_nan);
+        }
+        assert_in_range(clean_lanes, 1, WORDS / 4 - 1);
+    }
+}
+
+static void relu_body(ir *e) {
+    const val lane = e_muli(e, e_workitem(e), 4);
+    const buffer in = e_buffer(e, e_ptr(e, e_arg(e, ARG_IN), F32, 1), e_i32(e, 256));
+    const buffer out = e_buffer(e, e_ptr(e, e_arg(e, ARG_OUT), F32, 0), e_i32(e, 256));
+    e_buffer_store(e, out, e_twice_relu(e, e_buffer_load(e, in, F32, lane, 0)), lane, 0);
+}
+
+static void twice_relu_keeps_nan_of_both_signs(void **state) {
+    (void)state;
+    static const uint32_t bits[][2] = {{0x3f800001, 0x40000001}, {0xbf800001, 0}, {0, 0}, {0x80000000, 0},
+                                       {0x00000003, 6},          {0xff7fffff, 0}, {1, 2}};
+    uint32_t in[64] = {0}, out[64];
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) in[i] = bits[i][0];
+    in[62] = 0x7fc00001;
+    in[63] = 0xffc00001;
+    for (int c = 0; c < CHIPS; c++) {
+        run(generate(chip_names[c], modes[0], relu_body), 1, in, sizeof in, out, sizeof out);
+        for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) assert_int_equal(out[i], bits[i][1]);
+        assert_true(isnan(value_of(out[62])) && isnan(value_of(out[63])));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(conversions_round_to_nearest_even),
@@ -311,6 +415,9 @@ int main(void) {
         cmocka_unit_test(what_has_no_instruction_is_refused_by_name),
         cmocka_unit_test(a_product_is_added_to_the_sum_that_it_is_given),
         cmocka_unit_test(the_last_group_sees_what_the_others_stored),
+        cmocka_unit_test(lanes_add_what_lies_across),
+        cmocka_unit_test(fnuz_bytes_have_half_the_value_of_fn_bytes),
+        cmocka_unit_test(twice_relu_keeps_nan_of_both_signs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What lanes learn of each other: sums across the rows of a wave, and conditions of any lane. */
+#include "ir/context.h"
+
+static val lane_of(ir *e) {
+    const val all = e_i32(e, -1), none = e_i32(e, 0);
+    const val low = e_op(e, "mbcnt_lo", (const val[]){all, none}, 2);
+    return e_op(e, "mbcnt_hi", (const val[]){all, low}, 2);
+}
+
+/* One instruction trades a's upper part with b's lower one, so that both results hold what each lane adds. */
+static val sum_by_swap(ir *e, const char *swap, val a, val b, int fast) {
+    const val no = e_zero(e, I1);
+    const val first = e_bitcast(e, a, I32), second = e_bitcast(e, b, I32);
+    const val args[] = {first, second, no, no};
+    const val pair = e_op(e, swap, args, 4);
+    if (e->failed) return e_poison(e, F32);
+    const val low = e_bitcast(e, WRAP(LLVMBuildExtractValue(e->builder, pair.v, 0, "")), F32);
+    const val high = e_bitcast(e, WRAP(LLVMBuildExtractValue(e->builder, pair.v, 1, "")), F32);
+    return e_fadd(e, low, high, fast);
+}
+
+/* The value of lane ^ distance. The LDS crossbar moves it, without LDS memory and without the VALU. source: AMD CDNA3
+ * ISA guide, DS_SWIZZLE_B32 and DS_BPERMUTE_B32 */
+static val from_across(ir *e, val a, int distance) {
+    const val bits = e_bitcast(e, a, I32);
+    if (distance < 32) {
+        const val pattern = e_i32(e, distance << 10 | 0x1f); /* lane & 0x1f, then ^ distance */
+        return e_bitcast(e, e_op(e, "swizzle", (const val[]){bits, pattern}, 2), F32);
+    }
+    const val source = e_muli(e, e_xor(e, lane_of(e), e_i32(e, distance)), 4);
+    return e_bitcast(e, e_op(e, "bpermute", (const val[]){source, bits}, 2), F32);
+}
+
+static val sum_by_exchange(ir *e, int distance, val a, val b, int fast) {
+    if (!expect(e, e_type(e, a) == F32 && e_type(e, b) == F32, "e_sum_swap", "both operands must be F32"))
+        return e_poison(e, F32);
+    val own = a, other = b;
+    if (a.v != b.v) {
+        const val is_lower = e_equal(e, e_and(e, lane_of(e), e_i32(e, distance)), e_i32(e, 0));
+        own = e_select(e, is_lower, a, b);
+        other = e_select(e, is_lower, b, a);
+    }
+    return e_fadd(e, own, from_across(e, other, distance), fast);
+}
+
+val e_sum_swap32(ir *e, val a, val b, int fast) {
+    return e->target.chip->has_permlane_swap ? sum_by_swap(e, "permlane32_swap", a, b, fast)
+                                             : sum_by_exchange(e, 32, a, b, fast);
+}
+val e_sum_swap16(ir *e, val a, val b, int fast) {
+    return e->target.chip->has_permlane_swap ? sum_by_swap(e, "permlane16_swap", a, b, fast)
+                                             : sum_by_exchange(e, 16, a, b, fast);
+}
+
+val e_any(ir *e, val condition) {
+    if (!expect(e, e_type(e, condition) == I1, "e_any", "the condition must be I1")) return e_poison(e, I1);
+    const val lanes = e_op(e, "ballot", &condition, 1);
+    return e_not(e, e_equal(e, lanes, e_i64(e, 0)));
+}
