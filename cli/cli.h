@@ -81,6 +81,10 @@ void report_check(const check_report *check);
 cdnagen_status report_stats(cdnagen_kernel *kernel, const cdnagen_kernel_info *info);
 cdnagen_status report_json(const cdnagen_kernel_info *info, const char *device, const check_report *check);
 
+/* print_object: one JSON object on standard output.   owner: takes it; NULL is NO_MEMORY */
+struct json_t;
+cdnagen_status print_object(struct json_t *all);
+
 /* progress: a line on the terminal that the next one overwrites; nothing where stderr is no terminal. "" clears it. */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cdnagen explain: modelled cycles of a kernel and where they go. */
 #include <jansson.h>
-#include <stdlib.h>
 
 #include "cli/inspect.h"
 
@@ -183,12 +182,7 @@ static cdnagen_status print_json(const cdnagen_kernel_info *i, const explanation
         t->kernel_clk, "cu_cycles", t->cu_clk, "time", time, "occupancy", waves, "mfma_busy", t->mfma_busy, "valu_busy",
         t->valu_busy, "waves", waves_json(t), "traffic", traffic_json(t), "lds_cycles", (json_int_t)t->lds_clk,
         "lds_conflict_cycles", (json_int_t)t->lds_conflict, "loops", loops, "instructions", instructions);
-    char *line = all ? json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
-    json_decref(all);
-    if (!line) return fail_no_memory();
-    puts(line);
-    free(line);
-    return CDNAGEN_OK;
+    return print_object(all);
 }
 
 int explain_command(const cli *options) {

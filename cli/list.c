@@ -50,7 +50,7 @@ static cdnagen_status show_operator(const char *name, const target *t) {
 int list_command(const cli *options) {
     if (options->word_count > 1) return fail_exit(fail(CDNAGEN_BAD_ARGUMENT, "list takes one operator at most"));
     const char *const variable = getenv("CDNAGEN_TARGET");
-    const char *const standard = variable && *variable ? variable : "gfx950";
+    const char *const standard = variable && *variable ? variable : TARGET_STANDARD;
     target t;
     cdnagen_status status = target_parse(options->target ? options->target : standard, &t);
     if (!status && options->word_count) status = show_operator(options->words[0], &t);

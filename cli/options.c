@@ -13,8 +13,8 @@ static const struct option {
     value_kind kind;
     size_t offset; /* of an int (VALUE_NONE) or a const char * in cli */
 } options[] = {
-    {"--target", "ID", "gfx950, gfx942:xnack-, ...; default: CDNAGEN_TARGET, the device's, gfx950", TAKES_TARGET,
-     VALUE_NEEDED, offsetof(cli, target)},
+    {"--target", "ID", "gfx950, gfx942:xnack-, ...; default: CDNAGEN_TARGET, the device's, " TARGET_STANDARD,
+     TAKES_TARGET, VALUE_NEEDED, offsetof(cli, target)},
     {"--device", "NAME", "gpu, gpu:N, sim, auto; default: CDNAGEN_DEVICE, auto", TAKES_DEVICE, VALUE_NEEDED,
      offsetof(cli, device)},
     {"--sim", "WORDS",

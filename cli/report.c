@@ -133,6 +133,10 @@ cdnagen_status report_json(const cdnagen_kernel_info *i, const char *device, con
     json_t *all = json_pack("{s:s, s:s, s:s, s:s, s:s?, s:o, s:o, s:o, s:o}", "op", i->op, "tag", i->tag, "target",
                             i->target, "shape", i->shape, "device", device, "check", checked, "resources", resources,
                             "compile", compile, "cache", cache);
+    return print_object(all);
+}
+
+cdnagen_status print_object(json_t *all) {
     char *line = all ? json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(all);
     if (!line) return fail_no_memory();

@@ -83,7 +83,7 @@ cdnagen_status context_open(const cli *options, const char *device, cdnagen **ou
     }
     const char *wanted = options->target;
     const char *standard = getenv("CDNAGEN_TARGET");
-    if (!wanted && !strcmp(device, "none") && (!standard || !*standard)) wanted = "gfx950";
+    if (!wanted && !strcmp(device, "none") && (!standard || !*standard)) wanted = TARGET_STANDARD;
     const cdnagen_options o = {.size = sizeof o,
                                .target = wanted,
                                .device = device,

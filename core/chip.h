@@ -34,10 +34,13 @@ typedef struct chip {
     int xcds, cus; /* of the full product */
     fp8_kind fp8;  /* what the MFMA reads */
     int has_permlane_swap;
+    uint32_t long_mfma_slots; /* instructions between an MFMA of 16 passes and another use of its result */
 } chip;
 
-enum { CHIP_COUNT = 2 };
+/* Places in the table, for tables elsewhere that have a column or a bit a chip. */
+enum { CHIP_GFX942, CHIP_GFX950, CHIP_COUNT };
 extern const chip chips[CHIP_COUNT];
+static inline int chip_index(const chip *c) { return (int)(c - chips); }
 const chip *chip_find(const char *name, size_t length); /* NULL if unknown */
 const chip *chip_from_mach(uint32_t elf_mach);
 int chip_has_atom(const chip *c, const atom *a);
@@ -48,6 +51,9 @@ typedef struct target {
     int8_t sramecc, xnack; /* -1 off, 0 any, +1 on */
     char text[48];         /* canonical: processor, then features in alphabetical order */
 } target;
+
+/* TARGET_STANDARD: what is meant where neither the caller nor the environment nor a device says. */
+#define TARGET_STANDARD "gfx950"
 
 /* target_parse: "gfx942:xnack-:sramecc+" -> target.   errors: BAD_TARGET, naming the known processors and features */
 cdnagen_status target_parse(const char *text, target *out);

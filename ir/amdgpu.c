@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GFX942 (1u << 0) /* bits by place in core/chip.c's table */
-#define GFX950 (1u << 1)
+#define GFX942 (1u << CHIP_GFX942)
+#define GFX950 (1u << CHIP_GFX950)
 #define ANY (GFX942 | GFX950)
 
 typedef struct intrinsic {
@@ -91,7 +91,7 @@ val e_op(ir *e, const char *name, const val *args, int count) {
         return e_poison(e, I32);
     }
     enum { OPERANDS_MAX = 12 };
-    if (!(row->chips >> (e->target.chip - chips) & 1))
+    if (!(row->chips >> chip_index(e->target.chip) & 1))
         e_fail(e, "e_op: %s (%s) does not exist on %s", name, row->llvm, e->target.chip->name);
     else if (count != row->operands || count + row->zeros > OPERANDS_MAX)
         e_fail(e, "e_op: %s takes %d operands, %d given", name, row->operands, count);

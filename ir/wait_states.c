@@ -13,7 +13,7 @@
 
 #include "ir/context.h"
 
-enum { SLOTS_NEEDED = 20, USES_MAX = 8, OPERAND_C = 3, FORMATS_OF_8_BITS = 2, AGPR_0 = 256 };
+enum { SLOTS_LLVM_SEES = 19, USES_MAX = 8, OPERAND_C = 3, FORMATS_OF_8_BITS = 2, AGPR_0 = 256 };
 enum { S_NOP_0 = 0xbf800000u };
 enum { MFMA_32X32X64_F8F6F4 = 0xd3ae }; /* the upper half of its first word, or of the scaled form's third */
 
@@ -137,7 +137,7 @@ static instruction *early_use(const code *c, size_t i, uint32_t slots, span resu
     while (i < c->count) {
         instruction *const in = &c->list[i];
         slots += in->nops;
-        if (slots >= SLOTS_NEEDED) break;
+        if (slots >= c->chip->long_mfma_slots) break;
         if (in->leaving == JUMPS_ANYWHERE) return in;
         for (int u = 0; u < in->use_count; u++)
             if (overlaps(in->uses[u], result)) return in;
@@ -268,7 +268,7 @@ static int may_have_long_one(const unsigned char *at, uint32_t size) {
 }
 
 cdnagen_status wait_states_fill(const chip *c, const void *object, size_t size, bytes *out, int *lost) {
-    if (strcmp(c->name, "gfx950")) return CDNAGEN_OK;
+    if (c->long_mfma_slots <= SLOTS_LLVM_SEES) return CDNAGEN_OK;
     TRY(process_start());
     place p = {.object = object, .size = size};
     Elf64_Sym kernel = {0};

@@ -62,7 +62,7 @@ static cdnagen_status prepare_sim(const target *wanted, const char *mode, device
     if (wanted)
         own = *wanted;
     else
-        TRY(target_parse("gfx950", &own));
+        TRY(target_parse(TARGET_STANDARD, &own));
     TRY(sim_open(own.chip, mode, &out->hip));
     out->index = 0;
     out->target = own;

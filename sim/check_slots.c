@@ -32,7 +32,7 @@ typedef struct slot_rule {
     uint32_t first, second; /* any of these classes */
     conflict conflict;
     place place;
-    uint8_t slots[2][4]; /* gfx942, gfx950; by the first's passes 2, 4, 8, 16 */
+    uint8_t slots[CHIP_COUNT][4]; /* in the chip table's order; by the first's passes 2, 4, 8, 16 */
     const char *what, *source;
 } slot_rule;
 
@@ -127,7 +127,7 @@ static const inst_uses *uses_at(const wave *w, uint32_t index) { return &w->grou
 
 static unsigned needed(const wave *w, const slot_rule *r, const inst_uses *first) {
     const int column = first->passes == 16 ? 3 : first->passes == 8 ? 2 : first->passes == 4 ? 1 : 0;
-    return r->slots[strcmp(w->program->chip->name, "gfx950") == 0][column];
+    return r->slots[chip_index(w->program->chip)][column];
 }
 
 /* Whether the second instruction's use is of the kind that the rule means. */

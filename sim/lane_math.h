@@ -66,24 +66,23 @@ static inline float fma_f16(float a, float b, float c) { return f32_to_odd(fma((
 static inline uint32_t quiet_f32(uint32_t x) { return x | 0x00400000u; }
 static inline int is_snan_f32(uint32_t x) { return (x & 0x7fffffffu) - 0x7f800001u < 0x003fffffu; }
 
-/* The sign breaks the tie of zeros; a signalling NaN comes out quiet, a quiet one gives way to the other operand. */
-static inline float max_f32(float a, float b) {
+/* number_of_f32: a if `first`, else b, by which two numbers were compared; of NaNs a signalling one comes out quiet, and a
+ * quiet one gives way to the other operand. */
+static inline float number_of_f32(float a, float b, int first) {
     const uint32_t x = bits_of_f32(a), y = bits_of_f32(b);
-    uint32_t r = a > b || (a == b && (int32_t)x >= (int32_t)y) ? x : y;
+    uint32_t r = first ? x : y;
     r = b != b ? x : r;
     r = a != a ? y : r;
     r = is_snan_f32(y) ? quiet_f32(y) : r;
     r = is_snan_f32(x) ? quiet_f32(x) : r;
     return f32_of(r);
 }
+/* The sign breaks the tie of zeros. */
+static inline float max_f32(float a, float b) {
+    return number_of_f32(a, b, a > b || (a == b && (int32_t)bits_of_f32(a) >= (int32_t)bits_of_f32(b)));
+}
 static inline float min_f32(float a, float b) {
-    const uint32_t x = bits_of_f32(a), y = bits_of_f32(b);
-    uint32_t r = a < b || (a == b && (int32_t)x < (int32_t)y) ? x : y;
-    r = b != b ? x : r;
-    r = a != a ? y : r;
-    r = is_snan_f32(y) ? quiet_f32(y) : r;
-    r = is_snan_f32(x) ? quiet_f32(x) : r;
-    return f32_of(r);
+    return number_of_f32(a, b, a < b || (a == b && (int32_t)bits_of_f32(a) < (int32_t)bits_of_f32(b)));
 }
 static inline float med3_f32(float a, float b, float c) {
     if (a != a || b != b || c != c) return min_f32(min_f32(a, b), c);
@@ -95,16 +94,13 @@ static inline float minimum_f32(float a, float b) { return a != a || b != b ? f3
 static inline float maximum_f32(float a, float b) { return a != a || b != b ? f32_of(0x7fc00000u) : max_f32(a, b); }
 static inline int is_snan_f64(double a) { return a != a && !(bits_of_f64(a) >> 51 & 1); }
 static inline double quiet_f64(double a) { return f64_of(bits_of_f64(a) | UINT64_C(1) << 51); }
-static inline double max_f64(double a, double b) {
+static inline double number_of_f64(double a, double b, int first) {
     if (is_snan_f64(a) || is_snan_f64(b)) return quiet_f64(is_snan_f64(a) ? a : b);
     if (a != a || b != b) return a != a ? b : a;
-    return a > b || (a == b && !signbit(a)) ? a : b;
+    return first ? a : b;
 }
-static inline double min_f64(double a, double b) {
-    if (is_snan_f64(a) || is_snan_f64(b)) return quiet_f64(is_snan_f64(a) ? a : b);
-    if (a != a || b != b) return a != a ? b : a;
-    return a < b || (a == b && signbit(a)) ? a : b;
-}
+static inline double max_f64(double a, double b) { return number_of_f64(a, b, a > b || (a == b && !signbit(a))); }
+static inline double min_f64(double a, double b) { return number_of_f64(a, b, a < b || (a == b && signbit(a))); }
 
 static inline int32_t i32_of_f64(double x) {
     return x != x ? 0 : x >= 2147483647.0 ? INT32_MAX : x <= -2147483648.0 ? INT32_MIN : (int32_t)x;

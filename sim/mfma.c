@@ -61,8 +61,7 @@ static const char *refuse_blgp(const sim_mfma *m, int blgp) {
 }
 
 const char *sim_mfma_refusal(const sim_mfma *m, const chip *c, const sim_mfma_modifiers *mod) {
-    const unsigned here = strcmp(c->name, "gfx942") == 0 ? ON_GFX942 : strcmp(c->name, "gfx950") == 0 ? ON_GFX950 : 0;
-    if (!(m->chips & here)) return "this chip has no such matrix instruction";
+    if (!(m->chips >> chip_index(c) & 1)) return "this chip has no such matrix instruction";
     if (m->scaled && (!mod->scale_a || !mod->scale_b)) return "a scaled matrix instruction needs both scale operands";
     if (m->a == FORMAT_SELECTED) {
         if (mod->cbsz > FORMAT_FP4) return "cbsz names no format: 0 fp8, 1 bf8, 2 fp6, 3 bf6, 4 fp4 exist";

@@ -25,7 +25,7 @@ typedef enum sim_format {
 } sim_format;
 
 typedef enum sim_blgp { BLGP_NONE, BLGP_FORMAT, BLGP_LANES, BLGP_NEGATE } sim_blgp;
-enum { ON_GFX942 = 1, ON_GFX950 = 2, ON_BOTH = 3 };
+enum { ON_GFX942 = 1 << CHIP_GFX942, ON_GFX950 = 1 << CHIP_GFX950, ON_BOTH = ON_GFX942 | ON_GFX950 };
 
 struct sim_mfma {
     const char *name;

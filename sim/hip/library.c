@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* libamdhip64-sim.so: HIP's own names over the simulator, for programs that know nothing of it. CDNAGEN_SIM_DEVICES
- * names the devices ("gfx950,gfx942"; default one gfx950), CDNAGEN_SIM the mode. What stopped a kernel is told on
+ * names the devices ("gfx950,gfx942"; default one TARGET_STANDARD), CDNAGEN_SIM the mode. What stopped a kernel is told on
  * stderr. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void open_once(void) {
     const hip_table *table;
     int count;
     explains_on_stderr = 1;
-    cdnagen_status status = parse_devices(setting("CDNAGEN_SIM_DEVICES", "gfx950"), chip_list, &count);
+    cdnagen_status status = parse_devices(setting("CDNAGEN_SIM_DEVICES", TARGET_STANDARD), chip_list, &count);
     if (!status) status = sim_open_devices(chip_list, count, setting("CDNAGEN_SIM", ""), &table);
     if (status) explain(cdnagen_error());
     opened = status == CDNAGEN_OK;

@@ -70,6 +70,24 @@ outcome command_run(const char *environment, const char *words) {
     return o;
 }
 
+outcome command_good(const char *words) {
+    outcome o = command_run("", words);
+    if (o.code) fail_msg("exit code %d: %s%s", o.code, o.out, o.err);
+    return o;
+}
+
+void says(const char *where, const char *what) {
+    if (!strstr(where, what)) fail_msg("\"%s\" is not in:\n%s", what, where);
+}
+
+void command_refused(const char *words, const char *message) {
+    enum { BAD_INPUT = 2 };
+    outcome o = command_run("", words);
+    if (o.code != BAD_INPUT) fail_msg("%s: exit code %d: %s%s", words, o.code, o.out, o.err);
+    says(o.err, message);
+    command_free(&o);
+}
+
 void command_free(outcome *o) {
     free(o->out);
     free(o->err);

@@ -12,6 +12,11 @@ typedef struct outcome {
  * The cache is command_folder()/cache unless the environment names another.   owner: command_free */
 outcome command_run(const char *environment, const char *words);
 void command_free(outcome *o);
+outcome command_good(const char *words); /* the same; fails the test if the command does */
+/* command_refused: run, expect the exit code of bad input and the words in what it says of it. */
+void command_refused(const char *words, const char *message);
+
+void says(const char *where, const char *what); /* fails the test where the words are missing */
 
 const char *command_folder(void);
 void command_shell(const char *line); /* a shell line in the folder; fails the test if it fails */

@@ -16,30 +16,20 @@
 #define TAG "mqa_logits:mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma"
 #define SHAPE " seq=5 seq_kv=200 heads=64 dim=128 window=causal clean=1"
 
-static outcome good(const char *words) {
-    outcome o = command_run("", words);
-    if (o.code) fail_msg("exit code %d: %s%s", o.code, o.out, o.err);
-    return o;
-}
-
-static void says(const char *where, const char *what) {
-    if (!strstr(where, what)) fail_msg("\"%s\" is not in:\n%s", what, where);
-}
-
 static void test_run_and_check(void **state) {
     (void)state;
-    outcome first = good("run --sim --check " TAG SHAPE);
+    outcome first = command_good("run --sim --check " TAG SHAPE);
     says(first.out, "device       simulator (gfx950)");
     says(first.out, "cache        miss");
     says(first.out, "codegen");
     says(first.out, "waves per SIMD, limited by");
     says(first.out, "check        pass: -inf places agree; calc_diff");
     command_free(&first);
-    outcome second = good("run --sim --check " TAG SHAPE);
+    outcome second = command_good("run --sim --check " TAG SHAPE);
     says(second.out, "cache        hit (disk)");
     says(second.out, "check        pass");
     command_free(&second);
-    outcome third = good("run --sim --no-cache " TAG SHAPE);
+    outcome third = command_good("run --sim --no-cache " TAG SHAPE);
     says(third.out, "cache        miss");
     assert_null(strstr(third.out, "check  "));
     command_free(&third);
@@ -98,7 +88,7 @@ static void check_schema(json_t *all, const char *types) {
 
 static void test_json(void **state) {
     (void)state;
-    outcome o = good("run --sim --check --json " TAG SHAPE);
+    outcome o = command_good("run --sim --check --json " TAG SHAPE);
     json_t *all = parse(o.out);
     check_schema(all, "sssssoooo");
     assert_string_equal(json_string_value(json_object_get(all, "op")), "mqa_logits");
@@ -112,7 +102,7 @@ static void test_json(void **state) {
     json_decref(all);
     command_free(&o);
 
-    o = good("gen --json " TAG " heads=64 dim=128");
+    o = command_good("gen --json " TAG " heads=64 dim=128");
     all = parse(o.out);
     check_schema(all, "ssssnnooo");
     json_decref(all);
@@ -122,7 +112,7 @@ static void test_json(void **state) {
 static void test_dump_on_a_hit(void **state) {
     (void)state;
     for (int run = 0; run < 2; run++) {
-        outcome o = good("gen --dump ir,isa,obj=d -o k.co " TAG " heads=64 dim=128");
+        outcome o = command_good("gen --dump ir,isa,obj=d -o k.co " TAG " heads=64 dim=128");
         says(o.out, run ? "cache        hit" : "cache        miss");
         command_free(&o);
         char name[16];
@@ -137,7 +127,7 @@ static void test_dump_on_a_hit(void **state) {
 
 static void test_stats(void **state) {
     (void)state;
-    outcome o = good("gen --stats " TAG " heads=64 dim=128");
+    outcome o = command_good("gen --stats " TAG " heads=64 dim=128");
     says(o.out, "of         tag mfma32x32x64");
     says(o.out, "bkv64_r1_w1_lds2_swp_rs_hfma");
     assert_null(strstr(o.out, "MFMA 0"));
@@ -165,20 +155,20 @@ static void test_jobs_with_a_bad_line(void **state) {
     assert_string_equal(json_string_value(json_object_get(json_array_get(entries, 2), "status")), "CDNAGEN_OK");
     json_decref(all);
     free(report);
-    o = good("run --sim --check " TAG SHAPE);
+    o = command_good("run --sim --check " TAG SHAPE);
     says(o.out, "cache        hit (disk)");
     command_free(&o);
 }
 
 static void test_cache_commands(void **state) {
     (void)state;
-    outcome o = good("gen " TAG " heads=64 dim=128");
+    outcome o = command_good("gen " TAG " heads=64 dim=128");
     command_free(&o);
-    o = good("cache info");
+    o = command_good("cache info");
     says(o.out, "1 entries");
     says(o.out, "CDNAGEN_CACHE_DIR");
     command_free(&o);
-    o = good("cache verify");
+    o = command_good("cache verify");
     says(o.out, "0 damaged");
     command_free(&o);
     command_shell("f=$(find cache/v1 -type f) && d=$(dirname $f) && cp $f $d/$(basename $d)$(printf %062d 0)");
@@ -188,10 +178,10 @@ static void test_cache_commands(void **state) {
     says(o.out, "1 foreign");
     command_free(&o);
     command_shell("touch cache/mine");
-    o = good("cache clear");
+    o = command_good("cache clear");
     command_free(&o);
     command_shell("test -f cache/mine");
-    o = good("cache info");
+    o = command_good("cache info");
     says(o.out, "0 entries");
     command_free(&o);
 }
@@ -211,7 +201,7 @@ static void test_words_that_inform(void **state) {
         {"doctor", {"library", "LLVM", "HIP", "cache", "device", "gfx950"}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        outcome o = good(rows[i].words);
+        outcome o = command_good(rows[i].words);
         for (size_t k = 0; k < 6 && rows[i].says[k]; k++) says(o.out, rows[i].says[k]);
         command_free(&o);
     }

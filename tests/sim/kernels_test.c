@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/fp8.h"
+#include "tests/sim/bits.h"
 
 static const char *const option_sets[] = {"-O3 -w", "-O0 -w"}, *const chip_names[] = {"gfx950", "gfx942"};
 enum { OPTION_SETS = 2 };
@@ -59,17 +60,6 @@ static void check_on(int chip_count, const char *source, gpu_grid grid, expected
 }
 static void check(const char *source, gpu_grid grid, expected *reference) { check_on(2, source, grid, reference); }
 static const gpu_grid plain = {.groups = GROUPS, .threads = THREADS};
-
-static float as_float(uint32_t x) {
-    float f;
-    memcpy(&f, &x, 4);
-    return f;
-}
-static uint32_t as_bits(float f) {
-    uint32_t x;
-    memcpy(&x, &f, 4);
-    return x;
-}
 
 static void saxpy_reference(uint32_t *out, const uint32_t *a, const uint32_t *b) {
     for (int i = 0; i < N; i++) out[i] = as_bits(__builtin_fmaf(2.5f, (float)(int32_t)a[i], (float)(int32_t)b[i]));

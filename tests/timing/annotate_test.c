@@ -12,31 +12,18 @@
 #include <jansson.h>
 
 #include "tests/cli/command.h"
+#include "tests/timing/json.h"
 
 #define DIRECT "mqa_logits:mfma32x32x64_bkv64_r1_w1"
 #define STAGED "mqa_logits:mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma"
 #define SHAPE " seq=64 seq_kv=2048 heads=64 dim=128 window=causal clean=1 --target gfx950"
 #define LAUNCH " --grid 2 --block 128 --args args.json"
 
-static outcome good(const char *words) {
-    outcome o = command_run("", words);
-    if (o.code) fail_msg("exit code %d: %s%s", o.code, o.out, o.err);
-    return o;
-}
-static void says(const char *where, const char *what) {
-    if (!strstr(where, what)) fail_msg("\"%s\" is not in:\n%s", what, where);
-}
 static json_t *parse(const char *printed) {
     json_t *all = json_loads(printed, 0, NULL);
     if (!all) fail_msg("not JSON:\n%s", printed);
     return all;
 }
-static json_int_t integer(const json_t *o, const char *key) {
-    const json_t *x = json_object_get(o, key);
-    if (!json_is_integer(x)) fail_msg("no integer %s", key);
-    return json_integer_value(x);
-}
-
 /* A loop of 10 trips; each lane's word lies 32 words from the next one's: one of the banks that all 64 lanes want. */
 static void make_file(void) {
     command_shell("printf '%s' '"
@@ -91,7 +78,7 @@ static unsigned long long number_after(const char *where, const char *what) {
 
 static void rows_add_up_and_agree_with_explain(void **state) {
     (void)state;
-    outcome listing = good("annotate " STAGED SHAPE), report = good("explain --json " STAGED SHAPE);
+    outcome listing = command_good("annotate " STAGED SHAPE), report = command_good("explain --json " STAGED SHAPE);
     json_t *all = parse(report.out);
     const json_t *instructions = json_object_get(all, "instructions");
     unsigned long long clk = 0, wait = 0;
@@ -141,7 +128,7 @@ static void loops_are_marked(void **state) {
     (void)state;
     row first = {0}, last = {0};
     char arrow[32];
-    outcome o = good("annotate " STAGED SHAPE);
+    outcome o = command_good("annotate " STAGED SHAPE);
     says(o.out, "-- loop 1 to 0x");
     assert_true(loop_rows(o.out, &first, &last) > 100);
     says(last.line, "s_cbranch");
@@ -157,7 +144,7 @@ static void annotates_any_code_object(void **state) {
     make_file();
     row first = {0}, last = {0}, r;
     int reads = 0;
-    outcome o = good("annotate strided.co" LAUNCH);
+    outcome o = command_good("annotate strided.co" LAUNCH);
     says(o.out, "target       gfx950");
     says(o.out, "-- loop 1 to 0x");
     assert_true(loop_rows(o.out, &first, &last) >= 4);
@@ -187,7 +174,7 @@ static void nested_loops_are_marked_side_by_side(void **state) {
     command_shell("clang-22 -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu=gfx942 -nogpulib -O2 nested.cl -o "
                   "nested.co 2>clang.log");
     command_shell("printf '%s' '{\"args\": [{\"buffer\": \"f32\", \"count\": 64, \"fill\": \"zeros\"}]}' > one.json");
-    outcome o = good("annotate nested.co --grid 1 --block 64 --args one.json");
+    outcome o = command_good("annotate nested.co --grid 1 --block 64 --args one.json");
     says(o.out, "target       gfx942");
     const char *inner = strstr(o.out, "\n|/ "), *outer = strstr(o.out, "\n/ ");
     assert_true(outer && inner && outer < inner);
@@ -207,8 +194,8 @@ static void nested_loops_are_marked_side_by_side(void **state) {
 
 static void diff_shows_both_variants(void **state) {
     (void)state;
-    outcome o = good("diff " DIRECT " " STAGED SHAPE), a = good("explain --json " DIRECT SHAPE),
-            b = good("explain --json " STAGED SHAPE);
+    outcome o = command_good("diff " DIRECT " " STAGED SHAPE), a = command_good("explain --json " DIRECT SHAPE),
+            b = command_good("explain --json " STAGED SHAPE);
     json_t *x = parse(a.out), *y = parse(b.out);
     static const char *const words[] = {"A            " DIRECT "\n",
                                         "B            " STAGED "\n",
@@ -243,7 +230,7 @@ static void diff_shows_both_variants(void **state) {
 static void diff_of_a_kernel_with_itself_is_equal(void **state) {
     (void)state;
     make_file();
-    outcome o = good("diff strided.co ./strided.co" LAUNCH);
+    outcome o = command_good("diff strided.co ./strided.co" LAUNCH);
     assert_null(strstr(o.out, "(+"));
     assert_null(strstr(o.out, "(-"));
     says(o.out, "loop 1, a trip of a wave");
@@ -275,7 +262,7 @@ static json_int_t assert_trace(const json_t *trace, json_int_t *active) {
 
 static void trace_of_explain_adds_up(void **state) {
     (void)state;
-    outcome o = good("explain --json --trace t.json " STAGED SHAPE);
+    outcome o = command_good("explain --json --trace t.json " STAGED SHAPE);
     json_t *all = parse(o.out);
     char *written = command_read("t.json");
     json_t *trace = parse(written);
@@ -298,12 +285,12 @@ static void sim_runs_and_traces(void **state) {
     (void)state;
     make_file();
     json_int_t active;
-    outcome o = good("sim strided.co --trace s.json" LAUNCH);
+    outcome o = command_good("sim strided.co --trace s.json" LAUNCH);
     says(o.out, "trace        s.json, modelled: ");
     says(o.out, "wrote        out.bin, 1024 bytes");
     char *written = command_read("s.json");
     json_t *trace = parse(written);
-    outcome listing = good("annotate strided.co" LAUNCH);
+    outcome listing = command_good("annotate strided.co" LAUNCH);
     assert_int_equal(assert_trace(trace, &active), number_after(listing.out, "wave cycles  "));
     command_shell("od -An -f -j4 -N4 out.bin | grep -q '^ *10$'"); /* lane 1: 10 times 1 */
     free(written);
@@ -326,12 +313,7 @@ static void refusals(void **state) {
         {"sim strided.co strided.co" LAUNCH, "sim takes one code object, 2 words were given"},
         {"explain --trace /nowhere/t.json " DIRECT SHAPE, "/nowhere/t.json"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        outcome o = command_run("", rows[i].words);
-        assert_int_equal(o.code, 2);
-        says(o.err, rows[i].message);
-        command_free(&o);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) command_refused(rows[i].words, rows[i].message);
 }
 
 int main(void) {

@@ -12,22 +12,14 @@
 #include <jansson.h>
 
 #include "tests/cli/command.h"
+#include "tests/timing/json.h"
 
 #define KERNEL "mqa_logits:mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma"
 #define SHAPE " seq=64 seq_kv=2048 heads=64 dim=128 window=causal clean=1"
 
-static outcome good(const char *words) {
-    outcome o = command_run("", words);
-    if (o.code) fail_msg("exit code %d: %s%s", o.code, o.out, o.err);
-    return o;
-}
-static void says(const char *where, const char *what) {
-    if (!strstr(where, what)) fail_msg("\"%s\" is not in:\n%s", what, where);
-}
-
 static void text_says_that_it_is_modelled(void **state) {
     (void)state;
-    outcome o = good("explain " KERNEL SHAPE " --target gfx950");
+    outcome o = command_good("explain " KERNEL SHAPE " --target gfx950");
     says(o.out, "modelled     all figures below are a model's; nothing was measured");
     says(o.out, "us modelled at 2000 MHz; band");
     says(o.out, "waves per SIMD allowed, limited by lds; reached");
@@ -37,11 +29,6 @@ static void text_says_that_it_is_modelled(void **state) {
     command_free(&o);
 }
 
-static json_int_t integer(const json_t *o, const char *key) {
-    const json_t *x = json_object_get(o, key);
-    if (!json_is_integer(x)) fail_msg("no integer %s", key);
-    return json_integer_value(x);
-}
 static double number(const json_t *o, const char *key) {
     const json_t *x = json_object_get(o, key);
     if (!json_is_number(x)) fail_msg("no number %s", key);
@@ -50,7 +37,7 @@ static double number(const json_t *o, const char *key) {
 
 static void json_adds_up(void **state) {
     (void)state;
-    outcome o = good("explain --json " KERNEL SHAPE " --target gfx950");
+    outcome o = command_good("explain --json " KERNEL SHAPE " --target gfx950");
     json_t *all = json_loads(o.out, 0, NULL);
     assert_non_null(all);
     assert_true(json_is_true(json_object_get(all, "modelled")));
@@ -87,7 +74,8 @@ static void json_adds_up(void **state) {
 /* 4 GiB of logits; the command makes data for fewer rows and says so. */
 static void large_shapes_are_looked_at_in_part(void **state) {
     (void)state;
-    outcome o = good("explain --json " KERNEL "_ns2 seq=65536 seq_kv=16384 heads=64 dim=128 window=causal clean=1");
+    outcome o =
+        command_good("explain --json " KERNEL "_ns2 seq=65536 seq_kv=16384 heads=64 dim=128 window=causal clean=1");
     json_t *all = json_loads(o.out, 0, NULL);
     assert_non_null(all);
     const json_t *sample = json_object_get(all, "sample");
@@ -104,7 +92,8 @@ static void large_shapes_are_looked_at_in_part(void **state) {
 static void parameters_replace_the_table(void **state) {
     (void)state;
     command_shell("printf 'scalar_load = 100000\\n' > slow");
-    outcome plain = good("explain --json " KERNEL SHAPE), slow = good("explain --json --parameters slow " KERNEL SHAPE);
+    outcome plain = command_good("explain --json " KERNEL SHAPE),
+            slow = command_good("explain --json --parameters slow " KERNEL SHAPE);
     json_t *a = json_loads(plain.out, 0, NULL), *b = json_loads(slow.out, 0, NULL);
     assert_true(number(b, "cycles") > number(a, "cycles") + 90000);
     json_decref(a);
@@ -126,12 +115,7 @@ static void refusals(void **state) {
         {"explain " KERNEL " seq=0 seq_kv=64 heads=64 dim=128", "launches nothing that could be explained"},
         {"explain --device gpu " KERNEL SHAPE, "--device is not known here"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        outcome o = command_run("", rows[i].words);
-        assert_int_equal(o.code, 2);
-        says(o.err, rows[i].message);
-        command_free(&o);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) command_refused(rows[i].words, rows[i].message);
 }
 
 int main(void) {

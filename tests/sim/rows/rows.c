@@ -8,27 +8,8 @@
 #include <string.h>
 
 #include "core/fp8.h"
+#include "tests/sim/bits.h"
 
-static float as_float(uint32_t x) {
-    float f;
-    memcpy(&f, &x, 4);
-    return f;
-}
-static uint32_t as_bits(float f) {
-    uint32_t x;
-    memcpy(&x, &f, 4);
-    return x;
-}
-static double as_double(uint64_t x) {
-    double f;
-    memcpy(&f, &x, 8);
-    return f;
-}
-static uint64_t as_bits64(double f) {
-    uint64_t x;
-    memcpy(&x, &f, 8);
-    return x;
-}
 static uint64_t pair(float low, float high) { return as_bits(low) | (uint64_t)as_bits(high) << 32; }
 static void set64(uint32_t *to, uint64_t x) { memcpy(to, &x, 8); }
 

@@ -5,6 +5,7 @@
 #include "sim/lanes.h"
 #include "sim/loader.h"
 #include "sim/wave.h"
+#include "tests/sim/bits.h"
 #include "tests/sim/gpu.h"
 #include "tests/sim/rows/rows.h"
 
@@ -274,26 +275,16 @@ static void stop(running *r) {
 
 /* ---- comparing ---- */
 
-static float float_of(uint32_t x) {
-    float f;
-    memcpy(&f, &x, 4);
-    return f;
-}
-static double double_of(uint64_t x) {
-    double f;
-    memcpy(&f, &x, 8);
-    return f;
-}
 static int nan_half(uint32_t x) { return (x & 0x7fff) > 0x7c00; }
 static int same_half(uint32_t x, uint32_t y) { return ((x ^ y) & 0xffff) == 0 || (nan_half(x) && nan_half(y)); }
 static int nan_bfloat(uint32_t x) { return (x & 0x7fff) > 0x7f80; }
-static int same_float(uint32_t x, uint32_t y) { return x == y || (isnan(float_of(x)) && isnan(float_of(y))); }
+static int same_float(uint32_t x, uint32_t y) { return x == y || (isnan(as_float(x)) && isnan(as_float(y))); }
 /* Functions that the hardware approximates: within 2 units of the last place, or 2^-20 of 1 for sine and cosine. */
 static int near_float(uint32_t x, uint32_t y) {
     return same_float(x, y) || ((x ^ y) >> 31 == 0 && llabs((long long)x - (long long)y) <= 2);
 }
 static int near_sine(uint32_t x, uint32_t y) {
-    return same_float(x, y) || fabs((double)float_of(x) - (double)float_of(y)) < 0x1p-20;
+    return same_float(x, y) || fabs((double)as_float(x) - (double)as_float(y)) < 0x1p-20;
 }
 static int same_sine_half(uint32_t x, uint32_t y) {
     _Float16 p, q;
@@ -305,7 +296,7 @@ static int same_pair(const uint32_t *x, const uint32_t *y, uint64_t units) {
     uint64_t p, q;
     memcpy(&p, x, 8);
     memcpy(&q, y, 8);
-    return p == q || (isnan(double_of(p)) && isnan(double_of(q))) || (p > q ? p - q : q - p) <= units;
+    return p == q || (isnan(as_double(p)) && isnan(as_double(q))) || (p > q ? p - q : q - p) <= units;
 }
 static int same_words(const row_test *row, const uint32_t *x, const uint32_t *y) {
     if (memcmp(x, y, 8) == 0) return 1;
