@@ -10,6 +10,8 @@
 typedef int hip_error; /* hipError_t */
 typedef struct hip_stream_object *hip_stream;
 typedef struct hip_event_object *hip_event;
+typedef struct hip_graph_object *hip_graph; /* hipGraph_t and hipGraphExec_t */
+typedef struct hip_graph_node_object *hip_graph_node;
 typedef struct hip_module_object *hip_module;
 typedef struct hip_function_object *hip_function;
 
@@ -35,6 +37,7 @@ enum {
     HIP_ERROR_STREAM_CAPTURE_INVALIDATED = 901
 };
 enum { HIP_MEMCPY_HOST_TO_DEVICE = 1, HIP_MEMCPY_DEVICE_TO_HOST = 2, HIP_MEMCPY_DEVICE_TO_DEVICE = 3 };
+enum { HIP_CAPTURE_THREAD_LOCAL = 1 }; /* hipStreamCaptureMode */
 /* hipModuleLaunchKernel's `extra` markers: pointer, size, end. */
 #define HIP_LAUNCH_PARAM_BUFFER_POINTER ((void *)0x01)
 #define HIP_LAUNCH_PARAM_BUFFER_SIZE ((void *)0x02)

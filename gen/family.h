@@ -48,7 +48,8 @@ typedef struct launch {
     uint32_t grid[3];
     _Alignas(8) unsigned char kernarg[256];
     size_t kernarg_bytes;
-    int skip; /* nothing to do: success without a launch */
+    int skip;         /* nothing to do: success without a launch */
+    const char *note; /* for the log: what was decided without knowing enough; NULL: nothing. static */
 } launch;
 
 /* device_facts: what a launch decision may know about the device. */

@@ -90,6 +90,12 @@ typedef struct cdnagen_kernel cdnagen_kernel; /* a generated kernel, loaded wher
  *         has a device also NO_HIP, NO_DEVICE, HIP. A cache fault is never an error */
 CDNAGEN_API cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdnagen_kernel **out);
 
+/* cdnagen_supports: OK if gen_kernel can make this kernel for `target`; a check of limits that compiles nothing and needs
+ * no context.
+ * shapes: `tag` and `shape` as in gen_kernel, `target` as "gfx950"
+ * errors: BAD_ARGUMENT, BAD_TAG, BAD_SHAPE, BAD_TARGET, LIMIT, NOT_YET, NO_MEMORY: the reason, as gen_kernel gives it */
+CDNAGEN_API cdnagen_status cdnagen_supports(const char *tag, const char *shape, const char *target);
+
 /* cdnagen_free_kernel: release a kernel; its launches must have completed. NULL is fine. */
 CDNAGEN_API void cdnagen_free_kernel(cdnagen_kernel *kernel);
 

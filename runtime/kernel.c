@@ -70,6 +70,16 @@ cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdna
     return CDNAGEN_OK;
 }
 
+cdnagen_status cdnagen_supports(const char *tag, const char *shape, const char *id) {
+    target t;
+    plan *p = mem_alloc(sizeof *p);
+    if (!p) return fail_no_memory();
+    cdnagen_status s = target_parse(id, &t);
+    if (!s) s = plan_make(tag, shape, &t, 0, p);
+    mem_free(p);
+    return s;
+}
+
 /* A typed shape is its words: one way into the pipeline, and one text for the recall. */
 static cdnagen_status gen_typed(cdnagen *ctx, const char *operator_name, const char *tag, const void *public_shape,
                                 cdnagen_kernel **out) {

@@ -36,6 +36,7 @@ static cdnagen_status launch_kernel(cdnagen_kernel *kernel, const char *operator
     if (!d->hip)
         return fail(CDNAGEN_NO_DEVICE,
                     "the kernel's context compiles only: its device is \"none\"; use \"gpu\", \"auto\" or \"sim\"");
+    if (l.note) context_log(kernel->ctx, CDNAGEN_LOG_INFO, "%s", l.note);
     return start(d, p, &l, stream);
 }
 

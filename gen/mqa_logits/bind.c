@@ -1,52 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Typed arguments -> a checked launch, and the decision into how many parts each window is cut. */
+/* Typed arguments -> a checked launch. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "gen/mqa_logits/mqa_logits.h"
 
-/* The split policy's constants. source: README.md of this folder, "Splits" */
-enum {
-    TILES_PER_SPLIT_MIN = 2,
-    SPLIT_OVERHEAD_TILES = 8, /* what starting one more workgroup costs, in tiles */
-    SPLIT_SEARCH_MAX = 64,
-    CU_OVERSUBSCRIPTION = 4 /* workgroups a CU asked for when their occupancy is unknown */
-};
-
 static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-
-int mqa_split_count(int64_t grid_x, int64_t seq_kv, int64_t bkv, int cus, uint32_t workgroups_per_cu) {
-    if (grid_x <= 0 || seq_kv <= 0) return 1;
-    const int64_t tiles = seq_kv / bkv > 1 ? seq_kv / bkv : 1;
-    int64_t most = tiles / TILES_PER_SPLIT_MIN > 1 ? tiles / TILES_PER_SPLIT_MIN : 1;
-    if (!workgroups_per_cu) {
-        const int64_t wanted = (int64_t)CU_OVERSUBSCRIPTION * cus;
-        if (most > MQA_SPLITS_MAX) most = MQA_SPLITS_MAX;
-        if (grid_x >= wanted) return 1;
-        const int64_t splits = ceil_div(wanted, grid_x);
-        return (int)(splits < most ? splits : most);
-    }
-    const int64_t at_once = cus * (int64_t)workgroups_per_cu;
-    int best = 1;
-    int64_t best_cost = INT64_MAX;
-    for (int splits = 1; splits <= SPLIT_SEARCH_MAX && splits <= most; splits++) {
-        const int64_t cost = ceil_div(grid_x * splits, at_once) * (ceil_div(tiles, splits) + SPLIT_OVERHEAD_TILES);
-        if (cost >= best_cost) continue;
-        best = splits;
-        best_cost = cost;
-    }
-    return best;
-}
-
-/* split_count: what the caller asks for, else the tag, else what suits the device. */
-static int split_count(const plan *p, const device_facts *facts, int asked, int64_t workgroups, int64_t seq_kv) {
-    const mqa_variant *const v = (const mqa_variant *)p->variant;
-    if (asked) return asked;
-    if (v->splits) return (int)v->splits;
-    const int cus = facts && facts->cus ? facts->cus : p->target.chip->cus;
-    return mqa_split_count(workgroups, seq_kv, v->bkv, cus, facts ? facts->workgroups_per_cu : 0);
-}
 
 void mqa_grid(const plan *p, const device_facts *facts, uint32_t grid[3]) {
     const mqa_shape *const s = (const mqa_shape *)p->shape;
@@ -55,7 +15,7 @@ void mqa_grid(const plan *p, const device_facts *facts, uint32_t grid[3]) {
     const mqa_geometry g = mqa_geometry_of((const mqa_variant *)p->variant, s, p->target.chip);
     const int64_t workgroups = ceil_div(s->seq, g.workgroup_rows);
     grid[0] = (uint32_t)workgroups;
-    grid[1] = (uint32_t)split_count(p, facts, 0, workgroups, s->seq_kv);
+    grid[1] = (uint32_t)mqa_splits(p, facts, 0, workgroups, s->seq_kv);
     grid[2] = 1;
 }
 
@@ -139,6 +99,10 @@ static void put_i32(launch *l, const plan *p, mqa_kernarg which, int32_t value) 
     memcpy(l->kernarg + p->kernargs[which].offset, &value, sizeof value);
 }
 
+/* What a launch says when it cannot know how many of its workgroups a compute unit holds. */
+static const char guessed[] =
+    "mqa_logits: the occupancy is not known: windows are cut for 4 workgroups a compute unit, whatever suits them";
+
 cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *args, launch *out) {
     const mqa_shape *const s = (const mqa_shape *)p->shape;
     const cdnagen_mqa_logits_args *const a = args;
@@ -185,7 +149,8 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
     const mqa_geometry g = mqa_geometry_of((const mqa_variant *)p->variant, s, p->target.chip);
     const int64_t workgroups = ceil_div(a->seq, g.workgroup_rows);
     TRY(check_grid(p, (uint64_t)workgroups));
-    const int splits = split_count(p, facts, a->num_splits, workgroups, a->seq_kv);
+    const int splits = mqa_splits(p, facts, a->num_splits, workgroups, a->seq_kv);
+    if (mqa_splits_are_guessed(p, facts, a->num_splits)) l.note = guessed;
     memcpy(l.grid, (const uint32_t[]){(uint32_t)workgroups, (uint32_t)splits, 1}, sizeof l.grid);
 
     put_pointer(&l, p, MQA_Q, a->q.ptr);

@@ -105,7 +105,12 @@ enum {
  * shapes: grid_x workgroups of rows, seq_kv columns in tiles of bkv
  * units:  cus of the device; workgroups_per_cu that fit, 0 = unknown
  * source: README.md of this folder, "Splits" */
-int mqa_split_count(int64_t grid_x, int64_t seq_kv, int64_t bkv, int cus, uint32_t workgroups_per_cu);
+int mqa_split_count(const chip *c, int64_t grid_x, int64_t seq_kv, int64_t bkv, int cus, uint32_t workgroups_per_cu);
+
+/* mqa_splits: what the caller asks for, else the tag, else mqa_split_count for the device; facts may be NULL.
+ * mqa_splits_are_guessed: 1 if the last, without knowing the occupancy. */
+int mqa_splits(const plan *p, const device_facts *facts, int asked, int64_t grid_x, int64_t seq_kv);
+int mqa_splits_are_guessed(const plan *p, const device_facts *facts, int asked);
 
 /* mqa_grid: workgroups of a launch of the plan's own seq and seq_kv; zeros where there is nothing to do. */
 void mqa_grid(const plan *p, const device_facts *facts, uint32_t grid[3]);

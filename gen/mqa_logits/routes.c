@@ -1,69 +1,87 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What `auto` means: for each class of heads and dim the tags to try, best first. */
+/* What `auto` means: for each class of heads, dim and lengths on a chip the tags to try, best first. */
 #include <string.h>
 
 #include "gen/mqa_logits/mqa_logits.h"
 
-enum { CHOICES_MAX = 4 };
-
 typedef struct route {
-    int heads_max, dim_max; /* of the class, inclusive */
-    const char *tags[CHOICES_MAX];
+    const char *chip;
+    int64_t heads_max, dim_max, seq_max, seq_kv_max; /* of the class, inclusive */
+    const char *tag;
 } route;
 
-/* The first row whose class holds the shape is taken. Beyond dim 128 four waves share a tile: with one each, LDS would
- * hold fewer workgroups than a compute unit has SIMDs. */
+/* Rows that hold a shape are tried in order, so that a later, wider class is what is left where the first tag of its own
+ * does not fit. `cdnagen tune mqa_logits --out gen/mqa_logits` writes these files. */
+#define ANY INT64_MAX
+#define ROUTE(chip, heads_max, dim_max, seq_max, seq_kv_max, tag) {chip, heads_max, dim_max, seq_max, seq_kv_max, tag},
 static const route routes[] = {
-    {32, 128, {"mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs"}},
-    {128, 128, {"mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs"}},
-    {128, 512, {"mfma32x32x64_bkv64_r1_w4_lds2_swp_rs_hfma", "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_hfma"}},
+#include "gen/mqa_logits/routes_gfx942.inc"
+#include "gen/mqa_logits/routes_gfx950.inc"
 };
+#undef ROUTE
 
-/* Tried after the class's own: fewer registers, then the other MFMA, then no LDS at all. */
-static const char *const fallbacks[] = {
-    "mfma32x32x64_bkv64_r1_w1_lds2_rs_hfma",
-    "mfma32x32x64_bkv32_r1_w1_lds2_hfma",
-    "mfma16x16x128_bkv64_r1_w1_lds2_swp_rs_hfma",
-    "mfma16x16x128_bkv64_r1_w1_lds2_rs_hfma",
-    "mfma16x16x128_bkv16_r1_w1_lds2_hfma",
-    "mfma32x32x64_bkv32_r1_w1_hfma",
-    "mfma16x16x128_bkv16_r1_w1_hfma",
+/* Tried after the class's own: few registers, then the other MFMA, then no LDS at all, which any head size fits. */
+static const route fallbacks[] = {
+    {"gfx942", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv128_r2_w4"},
+    {"gfx942", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv128_r1_w4"},
+    {"gfx942", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv128_r1_w2"},
+    {"gfx942", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv16_r1_w1"},
+    {"gfx950", ANY, ANY, ANY, ANY, "mfma32x32x64_bkv64_r1_w1_lds2_rs_hfma"},
+    {"gfx950", ANY, ANY, ANY, ANY, "mfma32x32x64_bkv32_r1_w1_lds2_hfma"},
+    {"gfx950", ANY, ANY, ANY, ANY, "mfma16x16x128_bkv64_r1_w1_lds2_swp_rs_hfma"},
+    {"gfx950", ANY, ANY, ANY, ANY, "mfma16x16x128_bkv64_r1_w1_lds2_rs_hfma"},
+    {"gfx950", ANY, ANY, ANY, ANY, "mfma16x16x128_bkv16_r1_w1_lds2_hfma"},
+    {"gfx950", ANY, ANY, ANY, ANY, "mfma32x32x64_bkv32_r1_w1_hfma"},
+    {"gfx950", ANY, ANY, ANY, ANY, "mfma16x16x128_bkv16_r1_w1_hfma"},
 };
+enum { ROUTES = sizeof routes / sizeof *routes, FALLBACKS = sizeof fallbacks / sizeof *fallbacks };
 
 /* search: what one request for a rank has met so far. */
 typedef struct search {
     const target *target;
     const mqa_shape *shape;
-    int rank, choices; /* asked for; found so far */
-    mqa_variant found;
-    int unlike;   /* tags passed over for anything but a kernel that cannot be generated yet */
-    text lacking; /* tags passed over, and why */
+    int choices;                           /* found so far */
+    mqa_variant found[ROUTES + FALLBACKS]; /* in their order, each once */
+    int unlike;                            /* tags passed over for anything but a kernel that cannot be generated yet */
+    text lacking;                          /* tags passed over, and why */
 } search;
 
-/* consider: one tag of the tables. */
-static cdnagen_status consider(search *s, const char *tag) {
+/* holds: a length that is not known yet may turn out to be any. */
+static int holds(const route *r, const target *t, const mqa_shape *s) {
+    const int64_t seq = s->seq < 0 ? ANY : s->seq, seq_kv = s->seq_kv < 0 ? ANY : s->seq_kv;
+    return !strcmp(r->chip, t->chip->name) && s->heads <= r->heads_max && s->dim <= r->dim_max && seq <= r->seq_max &&
+           seq_kv <= r->seq_kv_max;
+}
+
+static int is_new(const search *s, const mqa_variant *v) {
+    for (int i = 0; i < s->choices; i++)
+        if (!memcmp(&s->found[i], v, sizeof *v)) return 0;
+    return 1;
+}
+
+/* consider: one row of the tables. */
+static cdnagen_status consider(search *s, const route *r) {
     mqa_variant v;
-    TRY(tag_parse(&mqa_logits_family.tag, tag, &v));
+    if (!holds(r, s->target, s->shape)) return CDNAGEN_OK;
+    TRY(tag_parse(&mqa_logits_family.tag, r->tag, &v));
     const cdnagen_status status = mqa_check(s->target, &v, s->shape);
     if (status != CDNAGEN_OK) {
         s->unlike += status != CDNAGEN_NOT_YET;
-        text_add(&s->lacking, "; %s: %s", tag, cdnagen_error());
-    } else if (s->choices++ == s->rank) {
-        s->found = v;
+        text_add(&s->lacking, "; %s: %s", r->tag, cdnagen_error());
+    } else if (is_new(s, &v)) {
+        s->found[s->choices++] = v;
     }
     return CDNAGEN_OK;
 }
 
 cdnagen_status mqa_route(const target *t, const void *shape, int rank, void *variant) {
-    search s = {.target = t, .shape = shape, .rank = rank};
+    search s = {.target = t, .shape = shape};
     TRY(mqa_check_shape(t, s.shape));
-    const route *r = routes;
-    while (s.shape->heads > r->heads_max || s.shape->dim > r->dim_max) r++;
     cdnagen_status status = CDNAGEN_OK;
-    for (int i = 0; i < CHOICES_MAX && r->tags[i] && !status; i++) status = consider(&s, r->tags[i]);
-    for (size_t i = 0; i < sizeof fallbacks / sizeof fallbacks[0] && !status; i++) status = consider(&s, fallbacks[i]);
+    for (int i = 0; i < ROUTES && !status && s.choices <= rank; i++) status = consider(&s, &routes[i]);
+    for (int i = 0; i < FALLBACKS && !status && s.choices <= rank; i++) status = consider(&s, &fallbacks[i]);
     if (!status && rank < s.choices)
-        memcpy(variant, &s.found, sizeof s.found);
+        memcpy(variant, &s.found[rank], sizeof s.found[rank]);
     else if (!status && !s.choices && !s.unlike)
         status = CDNAGEN_NOT_YET; /* as the last check said, for this and every other tag */
     else if (!status)

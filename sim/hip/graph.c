@@ -196,7 +196,9 @@ static int is_graph(hip_graph graph, int executable) {
     return 0;
 }
 
-hip_error sim_graph_instantiate(hip_graph *out, hip_graph graph) {
+/* Flags ask for uploads, launches from kernels and priorities, none of which change what runs. */
+hip_error sim_graph_instantiate(hip_graph *out, hip_graph graph, unsigned long long flags) {
+    (void)flags;
     if (!out) return HIP_ERROR_INVALID_VALUE;
     ENTER();
     if (!is_graph(graph, 0)) return finish(HIP_ERROR_INVALID_VALUE);
@@ -212,7 +214,7 @@ hip_error sim_graph_launch(hip_graph executable, hip_stream stream) {
     return finish(error);
 }
 
-hip_error sim_graph_destroy(hip_graph graph, int executable) {
+static hip_error destroy(hip_graph graph, int executable) {
     ENTER();
     if (!is_graph(graph, executable)) return finish(HIP_ERROR_INVALID_VALUE);
     for (struct hip_graph_object **link = &sim.graphs; *link; link = &(*link)->next)
@@ -225,12 +227,15 @@ hip_error sim_graph_destroy(hip_graph graph, int executable) {
     return finish(HIP_SUCCESS);
 }
 
-hip_error sim_graph_get_nodes(hip_graph graph, work **nodes, size_t *count) {
+hip_error sim_graph_destroy(hip_graph graph) { return destroy(graph, 0); }
+hip_error sim_graph_exec_destroy(hip_graph executable) { return destroy(executable, 1); }
+
+hip_error sim_graph_get_nodes(hip_graph graph, hip_graph_node *nodes, size_t *count) {
     if (!count) return HIP_ERROR_INVALID_VALUE;
     ENTER();
     if (!is_graph(graph, 0)) return finish(HIP_ERROR_INVALID_VALUE);
     size_t i = 0;
-    for (work *w = graph->recording->first; w && nodes && i < *count; w = w->next) nodes[i++] = w;
+    for (work *w = graph->recording->first; w && nodes && i < *count; w = w->next) nodes[i++] = (hip_graph_node)w;
     *count = nodes ? i : graph->recording->count;
     return finish(HIP_SUCCESS);
 }

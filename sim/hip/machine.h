@@ -11,7 +11,6 @@
 #include "sim/loader.h"
 #include "sim/memory.h"
 
-typedef struct hip_graph_object *hip_graph; /* hipGraph_t and hipGraphExec_t */
 typedef struct hip_context_object *hip_context;
 
 /* Errors that core/hip.h has no use for. source: hip/hip_runtime_api.h */
@@ -30,7 +29,7 @@ enum {
 };
 enum { HIP_MEMCPY_HOST_TO_HOST = 0, HIP_MEMCPY_DEFAULT = 4 };
 enum { STREAM_NON_BLOCKING = 1 };
-enum { CAPTURE_GLOBAL, CAPTURE_THREAD_LOCAL, CAPTURE_RELAXED };
+enum { CAPTURE_GLOBAL, CAPTURE_THREAD_LOCAL = HIP_CAPTURE_THREAD_LOCAL, CAPTURE_RELAXED };
 
 /* work: what a stream is asked to do; kept in graphs, else done at once. */
 typedef enum work_kind { WORK_LAUNCH, WORK_COPY, WORK_SET } work_kind;
@@ -191,14 +190,8 @@ hip_error sim_stream_query(hip_stream stream);
 hip_error sim_stream_wait_event(hip_stream stream, hip_event event, unsigned flags);
 hip_error sim_event_create_with_flags(hip_event *event, unsigned flags);
 hip_error sim_event_query(hip_event event);
-hip_error sim_stream_begin_capture(hip_stream stream, int mode);
-hip_error sim_stream_end_capture(hip_stream stream, hip_graph *graph);
 hip_error sim_stream_get_capture_info(hip_stream stream, int *status, unsigned long long *id);
 hip_error sim_thread_exchange_capture_mode(int *mode);
-hip_error sim_graph_instantiate(hip_graph *out, hip_graph graph);
-hip_error sim_graph_launch(hip_graph executable, hip_stream stream);
-hip_error sim_graph_destroy(hip_graph graph, int executable);
-hip_error sim_graph_get_nodes(hip_graph graph, work **nodes, size_t *count);
 hip_error sim_module_get_global(void **ptr, size_t *size, hip_module module, const char *name);
 hip_error sim_func_set_attribute(const void *function, int attribute, int value);
 hip_error sim_module_potential_block(int *grid, int *block, hip_function function, size_t lds_bytes, int limit);

@@ -76,39 +76,48 @@ static void splits_by_hand(void **state) {
         int cus;
         uint32_t workgroups_per_cu;
         int splits;
+        const char *chip;
     } rows[] = {
         /* Occupancy known: the fewest passes times the longest part, 8 tiles added.
          * 16 tiles, at most 8 parts; all of 1024 workgroups fit at once: 2 tiles + 8. */
-        {128, 1024, 64, 256, 8, 8},
+        {128, 1024, 64, 256, 8, 8, "gfx950"},
         /* 128 tiles. 1 part: 136; 2 parts need a second pass: 144. */
-        {2048, 8192, 64, 256, 8, 1},
+        {2048, 8192, 64, 256, 8, 1, "gfx950"},
         /* 1 part: 2 passes of 136 = 272; 2: 4 of 72 = 288; 3: 6 of 51 = 306. */
-        {1000, 8192, 64, 256, 2, 1},
+        {1000, 8192, 64, 256, 2, 1, "gfx950"},
         /* 1 part: 136; 2: 2 of 72 = 144; 3: 2 of 51 = 102; 5: 3 of 34 = 102, and the smaller one wins. */
-        {300, 8192, 64, 256, 2, 3},
+        {300, 8192, 64, 256, 2, 3, "gfx950"},
         /* One row, 16384 tiles: the search ends at 64. */
-        {1, 1048576, 64, 256, 8, 64},
+        {1, 1048576, 64, 256, 8, 64, "gfx950"},
         /* A part has at least two tiles. */
-        {1, 128, 64, 256, 8, 1},
-        {1, 256, 64, 256, 8, 2},
-        {1, 17, 64, 256, 8, 1},
+        {1, 128, 64, 256, 8, 1, "gfx950"},
+        {1, 256, 64, 256, 8, 2, "gfx950"},
+        {1, 17, 64, 256, 8, 1, "gfx950"},
         /* Occupancy unknown: four workgroups a CU, 1024. */
-        {1024, 65536, 64, 256, 0, 1},
-        {1000, 65536, 64, 256, 0, 2},
-        {128, 65536, 64, 256, 0, 8},
-        {1, 65536, 64, 256, 0, 512},
-        {1, 64, 64, 256, 0, 1},
-        {1, INT32_MAX, 16, 100000, 0, 65535},
+        {1024, 65536, 64, 256, 0, 1, "gfx950"},
+        {1000, 65536, 64, 256, 0, 2, "gfx950"},
+        {128, 65536, 64, 256, 0, 8, "gfx950"},
+        {1, 65536, 64, 256, 0, 512, "gfx950"},
+        {1, 64, 64, 256, 0, 1, "gfx950"},
+        {1, INT32_MAX, 16, 100000, 0, 65535, "gfx950"},
         /* Nothing to do. */
-        {0, 1024, 64, 256, 8, 1},
-        {128, 0, 64, 256, 8, 1},
-        {-1, -1, 64, 256, 0, 1},
+        {0, 1024, 64, 256, 8, 1, "gfx950"},
+        {128, 0, 64, 256, 8, 1, "gfx950"},
+        {-1, -1, 64, 256, 0, 1, "gfx950"},
         /* No overflow at the far end. */
-        {INT32_MAX, INT32_MAX, 16, 256, 1, 1},
+        {INT32_MAX, INT32_MAX, 16, 256, 1, 1, "gfx950"},
+        /* gfx942 cuts nothing below 4096 columns, and no part has fewer than 8 tiles. */
+        {1, 4095, 128, 304, 8, 1, "gfx942"},
+        {1, 4096, 128, 304, 8, 4, "gfx942"},
+        {1, 4096, 128, 304, 0, 4, "gfx942"},
+        {1, 4095, 128, 304, 0, 1, "gfx942"},
+        {1, 1920, 128, 304, 8, 1, "gfx942"},
+        {1, 1920, 128, 304, 8, 5, "gfx950"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
+        const chip *const c = chip_find(rows[i].chip, 6);
         const int splits =
-            mqa_split_count(rows[i].grid_x, rows[i].seq_kv, rows[i].bkv, rows[i].cus, rows[i].workgroups_per_cu);
+            mqa_split_count(c, rows[i].grid_x, rows[i].seq_kv, rows[i].bkv, rows[i].cus, rows[i].workgroups_per_cu);
         if (splits != rows[i].splits) fail_msg("row %zu: %d splits, expected %d", i, splits, rows[i].splits);
     }
 }
@@ -184,6 +193,26 @@ static void splits_are_the_callers_then_the_tags_then_ours(void **state) {
     a.num_splits = 0;
     assert_int_equal(mqa_logits_family.bind(&p, NULL, &a, &l), CDNAGEN_OK);
     assert_int_equal(l.grid[1], 11);
+}
+
+static void a_launch_says_where_the_occupancy_is_not_known(void **state) {
+    (void)state;
+    static const struct {
+        const char *tag;
+        int asked;
+        uint32_t workgroups_per_cu;
+        int told;
+    } rows[] = {{DEFAULT_TAG, 0, 0, 1}, {DEFAULT_TAG, 0, 8, 0}, {DEFAULT_TAG, 3, 0, 0}, {DEFAULT_TAG "_ns6", 0, 0, 0}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const plan p = plan_of(rows[i].tag, "heads=64 dim=128");
+        const device_facts facts = {.cus = 256, .workgroups_per_cu = rows[i].workgroups_per_cu};
+        cdnagen_mqa_logits_args a = good_args();
+        a.num_splits = rows[i].asked;
+        launch l = {0};
+        assert_int_equal(mqa_logits_family.bind(&p, &facts, &a, &l), CDNAGEN_OK);
+        assert_int_equal(l.note != NULL, rows[i].told);
+        if (l.note) assert_non_null(strstr(l.note, "4 workgroups a compute unit"));
+    }
 }
 
 static void strides_given_as_they_are_are_taken(void **state) {
@@ -344,6 +373,7 @@ int main(void) {
         cmocka_unit_test(splits_by_hand),
         cmocka_unit_test(arguments_land_in_their_places),
         cmocka_unit_test(splits_are_the_callers_then_the_tags_then_ours),
+        cmocka_unit_test(a_launch_says_where_the_occupancy_is_not_known),
         cmocka_unit_test(strides_given_as_they_are_are_taken),
         cmocka_unit_test(nothing_to_do_is_no_launch),
         cmocka_unit_test(bad_arguments),

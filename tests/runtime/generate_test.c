@@ -206,6 +206,30 @@ static void auto_gives_a_kernel_that_does_not_spill(void **state) {
 }
 
 enum { KERNELS_A_THREAD = 8 };
+static void what_is_supported_is_known_without_compiling(void **state) {
+    (void)state;
+    static const struct {
+        const char *tag, *shape, *target, *part;
+        cdnagen_status status;
+    } rows[] = {
+        {"mqa_logits:mfma32x32x64_bkv64_lds2", "heads=64 dim=128", "gfx950", NULL, CDNAGEN_OK},
+        {"mqa_logits:auto", "heads=64 dim=128", "gfx950:xnack-", NULL, CDNAGEN_OK},
+        {"mqa_logits:mfma32x32x64_bkv128_lds3", "heads=64 dim=512", "gfx950", "196608", CDNAGEN_LIMIT},
+        {"mqa_logits:mfma32x32x64_bkv64_lds2", "heads=64 dim=128", "gfx942", "", CDNAGEN_LIMIT},
+        {"mqa_logits:mfma32x32x64_bkv64_lds2", "heads=64 dim=128", "gfx90a", "gfx942, gfx950", CDNAGEN_BAD_TARGET},
+        {"mqa_logits:bkv64", "heads=64 dim=128", "gfx950", "mfma", CDNAGEN_BAD_TAG},
+        {"mqa_logits:auto", "heads=64", "gfx950", "dim", CDNAGEN_BAD_SHAPE},
+        {NULL, "heads=64 dim=128", "gfx950", "NULL", CDNAGEN_BAD_ARGUMENT},
+        {"mqa_logits:auto", "heads=64 dim=128", NULL, "NULL", CDNAGEN_BAD_ARGUMENT},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const cdnagen_status status = cdnagen_supports(rows[i].tag, rows[i].shape, rows[i].target);
+        if (status != rows[i].status)
+            fail_msg("row %zu: %s, %s", i, cdnagen_status_name(status), status ? cdnagen_error() : "");
+        if (status) assert_non_null(strstr(cdnagen_error(), rows[i].part));
+    }
+}
+
 static void *generate_some(void *ctx) {
     for (int i = 0; i < KERNELS_A_THREAD; i++) {
         cdnagen_kernel *kernel = NULL;
@@ -261,6 +285,7 @@ int main(void) {
         cmocka_unit_test_setup(features_of_the_target_reach_the_object, clean),
         cmocka_unit_test_setup(the_same_bytes_each_time, clean),
         cmocka_unit_test_setup(a_disk_hit_gives_the_same_bytes_and_both_texts, clean),
+        cmocka_unit_test_setup(what_is_supported_is_known_without_compiling, clean),
         cmocka_unit_test_setup(auto_gives_a_kernel_that_does_not_spill, clean),
         cmocka_unit_test_setup(threads_generate_side_by_side, clean),
         cmocka_unit_test_setup(a_forked_child_compiles, clean),
