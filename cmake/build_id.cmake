@@ -1,7 +1,7 @@
 # cdnagen_build_id.h: CDNAGEN_BUILD_ID, the identity of the sources that decide a kernel's bytes, for cache keys: core, ir
 # and gen, the steps and their order (runtime), and the numbers of the public header.
 file(GLOB_RECURSE CDNAGEN_GENERATOR_SOURCES RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
-     core/*.[ch] core/*.def ir/*.[ch] ir/*.cpp ir/*.def gen/*.[ch] gen/*.def
+     core/*.[ch] core/*.def ir/*.[ch] ir/*.cpp ir/*.def gen/*.[ch] gen/*.def gen/*.inc
      runtime/compile.[ch] runtime/pipeline.c include/cdnagen.h)
 list(SORT CDNAGEN_GENERATOR_SOURCES)
 add_executable(build_id cmake/build_id.c)

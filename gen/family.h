@@ -63,7 +63,7 @@ typedef struct problem_buffer {
     const char *name;
     size_t bytes;
     int output; /* device content before the launch is `data` all the same (a poison pattern) */
-    void *data;
+    void *data; /* NULL: whatever the device's memory holds will do */
 } problem_buffer;
 enum { PROBLEM_BUFFERS_MAX = 16 };
 typedef struct problem {
@@ -94,7 +94,42 @@ typedef struct workload {
     /* grade_outputs: compare what came back (host copies of the output buffers, in buffer order, NULL for inputs). */
     cdnagen_status (*grade_outputs)(const plan *p, const problem *problem, void *const *back, grade *out);
     void (*release)(problem *problem);
+    /* make_modelled: make, for a launch that is timed by a model and never graded: buffers whose values decide no address and
+     * no branch have no data. NULL: make serves.   errors: as make */
+    cdnagen_status (*make_modelled)(const plan *p, problem *out);
+    /* reduce: *out is a launch whose data fit bytes_most and whose workgroups do what those of p's do that are launched as
+     * `grid`; *reduced 0 and *out = *p where p's own data fit. NULL: they always do.   errors: as plan_from_structs */
+    cdnagen_status (*reduce)(const plan *p, const uint32_t grid[3], int64_t bytes_most, plan *out, int *reduced);
 } workload;
+
+/* tune_axis: what one field of the tag may be in a search. Flags and words take all their values. */
+typedef struct tune_axis {
+    const char *field;     /* by its name in the tag's table */
+    const int64_t *values; /* of a number or a triple, as the struct holds them */
+    size_t count;
+} tune_axis;
+
+/* tune_point: one row of a route table: a launch that stands for its class of shapes. */
+typedef struct tune_point {
+    char shape[SHAPE_BYTES_MAX]; /* words of the launch that ranks */
+    char proof[SHAPE_BYTES_MAX]; /* words of a short launch of odd lengths that must pass the grading rules first */
+    char bounds[96];             /* of the class, as the table's ROUTE takes them, between chip and tag */
+} tune_point;
+
+/* tuning: what the tuner must know of an operator; everything else it takes from the family. */
+typedef struct tuning {
+    const tune_axis *axes; /* what is not among them keeps its seed's value */
+    size_t axis_count;
+    /* point: the index-th for the target; 0 at the end. */
+    int (*point)(const target *t, int index, tune_point *out);
+    /* seed: the index-th tag that a search may begin at, besides what `auto` means now; NULL at the end. Those that do not
+     * serve a shape are passed over. */
+    const char *(*seed)(const target *t, int index);
+    /* prune: why a legal plan is not worth compiling; NULL: it is. */
+    const char *(*prune)(const plan *p);
+    /* mfmas: matrix instructions that a launch of p's shape cannot do without. */
+    double (*mfmas)(const plan *p);
+} tuning;
 
 struct family {
     const char *name;    /* "mqa_logits" */
@@ -118,6 +153,7 @@ struct family {
     /* shape_from_public: the public shape struct, whole too -> the family's own.   errors: BAD_ARGUMENT, BAD_SHAPE */
     cdnagen_status (*shape_from_public)(const void *public_shape, void *shape);
     const workload *workload;
+    const tuning *tuning; /* NULL: not tuned */
 };
 
 /* families: every operator of gen/families.def, NULL-terminated. */

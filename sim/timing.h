@@ -126,7 +126,15 @@ typedef struct sim_timing_options {
 cdnagen_status sim_timing_next(const chip *c, const sim_timing_options *options, sim_timing *out);
 void sim_timing_free(sim_timing *t);
 
-/* sim_timing_parameters: the table of the model's parameters, one line each with unit, tag and source. */
+/* sim_bound: what the loop of a code object's first kernel that is cheapest by this measure costs a SIMD for each of its
+ * matrix instructions, by the larger of matrix pipe and issue; 0 for a kernel without matrix instructions.
+ * units:  clk   math: max(passes * 4, 4 * (VALU slots + gate of each matrix instruction)) / matrix instructions
+ * errors: BAD_OBJECT, NO_MEMORY, UNAVAILABLE   source: docs/timing.md, "The report" */
+cdnagen_status sim_bound(const void *object, size_t size, double *clk_per_mfma);
+
+/* SIM_TIMING_VERSION: of the model's rules; raised where figures change, so that stored ones are not mixed with new ones.
+ * sim_timing_parameters: the table of the model's parameters, one line each with unit, tag and source. */
+enum { SIM_TIMING_VERSION = 1 };
 void sim_timing_parameters(const chip *c, text *out);
 
 #endif

@@ -10,24 +10,24 @@ const char *const check_step_names[CHECK_STEPS] = {"make data", "copy in", "laun
 
 /* One launch function an operator, found by name. */
 #define CDNAGEN_FAMILY(op)                                                                                             \
-    static cdnagen_status launch_##op(cdnagen_kernel *kernel, const void *args) {                                      \
-        return cdnagen_launch_##op(kernel, args, NULL);                                                                \
+    static cdnagen_status launch_##op(cdnagen_kernel *kernel, const void *args, void *stream) {                        \
+        return cdnagen_launch_##op(kernel, args, stream);                                                              \
     }
 #include "gen/families.def"
 #undef CDNAGEN_FAMILY
 
 static const struct {
     const char *op;
-    cdnagen_status (*launch)(cdnagen_kernel *kernel, const void *args);
+    cdnagen_status (*launch)(cdnagen_kernel *kernel, const void *args, void *stream);
 } launchers[] = {
 #define CDNAGEN_FAMILY(op) {#op, launch_##op},
 #include "gen/families.def"
 #undef CDNAGEN_FAMILY
 };
 
-static cdnagen_status launch_kernel(const family *f, cdnagen_kernel *kernel, const void *args) {
+cdnagen_status launch_operator(const family *f, cdnagen_kernel *kernel, const void *args, void *stream) {
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
-        if (!strcmp(launchers[i].op, f->name)) return launchers[i].launch(kernel, args);
+        if (!strcmp(launchers[i].op, f->name)) return launchers[i].launch(kernel, args, stream);
     return fail(CDNAGEN_BAD_ARGUMENT, "operator %s has no launch function", f->name);
 }
 
@@ -57,7 +57,7 @@ static cdnagen_status copy_in(run *r) {
         const problem_buffer *b = &r->problem.buffers[i];
         if (!b->bytes) continue;
         TRY(cdnagen_alloc(r->ctx, b->bytes, &r->device[i]));
-        TRY(cdnagen_copy_to_device(r->ctx, r->device[i], b->data, b->bytes));
+        if (b->data) TRY(cdnagen_copy_to_device(r->ctx, r->device[i], b->data, b->bytes));
     }
     return CDNAGEN_OK;
 }
@@ -65,7 +65,7 @@ static cdnagen_status copy_in(run *r) {
 static cdnagen_status copy_out(run *r) {
     for (size_t i = 0; i < r->problem.buffer_count; i++) {
         const problem_buffer *b = &r->problem.buffers[i];
-        if (!b->output || !b->bytes) continue;
+        if (!b->output || !b->bytes || r->options->modelled) continue;
         r->back[i] = mem_alloc(b->bytes);
         if (!r->back[i]) return fail_no_memory();
         TRY(cdnagen_copy_to_host(r->ctx, r->back[i], r->device[i], b->bytes));
@@ -76,7 +76,8 @@ static cdnagen_status copy_out(run *r) {
 static cdnagen_status steps(run *r, cdnagen_kernel *kernel, const plan *p) {
     const workload *w = p->family->workload;
     begin(r, CHECK_MAKE);
-    TRY(w->make(p, r->options->seed, &r->problem));
+    TRY(r->options->modelled && w->make_modelled ? w->make_modelled(p, &r->problem)
+                                                 : w->make(p, r->options->seed, &r->problem));
     r->made = 1;
     end(r);
 
@@ -88,7 +89,7 @@ static cdnagen_status steps(run *r, cdnagen_kernel *kernel, const plan *p) {
     r->args = mem_alloc(p->family->args_bytes);
     if (!r->args) return fail_no_memory();
     w->arguments(p, &r->problem, r->device, r->args);
-    TRY(launch_kernel(p->family, kernel, r->args));
+    TRY(launch_operator(p->family, kernel, r->args, NULL));
     TRY(cdnagen_synchronize(r->ctx, NULL));
     end(r);
 

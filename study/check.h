@@ -15,10 +15,14 @@ typedef enum check_step {
     CHECK_STEPS
 } check_step;
 
+/* launch_operator: the public launch function of an operator, by its family. */
+cdnagen_status launch_operator(const family *f, cdnagen_kernel *kernel, const void *args, void *stream);
+
 extern const char *const check_step_names[CHECK_STEPS];
 
 typedef struct check_options {
     uint64_t seed;
+    int modelled; /* nothing but the launch's time counts: the data are make_modelled's */
     int run_only; /* stop after the results are back: no reference, no grade */
     void (*begin)(void *user, check_step step);
     void *user;

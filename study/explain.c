@@ -5,51 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gen/mqa_logits/mqa_logits.h"
 #include "study/check.h"
 
 /* Host and device each hold the data once. */
 #define DATA_BYTES_MAX (512ll << 20)
 
-/* ---- launches whose data would be too large: the same kernel and windows, fewer rows ---- */
-
-static int64_t mqa_logits_row_bytes(const mqa_shape *s) {
-    return s->heads * s->dim + s->heads * (int64_t)sizeof(float) +
-           mqa_logits_stride(s->seq_kv) * (int64_t)sizeof(float);
-}
-
-/* reduce_mqa_logits: rows that fit, in windows cut as the whole launch cuts them. */
-static cdnagen_status reduce_mqa_logits(const plan *p, uint32_t splits, plan *out, int *reduced) {
-    mqa_shape s;
-    mqa_variant v;
-    memcpy(&s, p->shape, sizeof s);
-    memcpy(&v, p->variant, sizeof v);
-    const int64_t rows = DATA_BYTES_MAX / mqa_logits_row_bytes(&s);
-    if (s.seq <= rows) return CDNAGEN_OK;
-    s.seq = rows > MQA_ROWS_MAX ? rows / MQA_ROWS_MAX * MQA_ROWS_MAX : MQA_ROWS_MAX;
-    v.splits = splits;
-    *reduced = 1;
-    return plan_from_structs(p->family, &v, &s, &p->target, out);
-}
-
-static const struct {
-    const char *op;
-    cdnagen_status (*reduce)(const plan *p, uint32_t splits, plan *out, int *reduced);
-} reducers[] = {{"mqa_logits", reduce_mqa_logits}};
-
-static cdnagen_status reduce(const plan *p, const cdnagen_kernel_info *info, plan *out, int *reduced) {
-    *out = *p;
-    *reduced = 0;
-    for (size_t i = 0; i < sizeof reducers / sizeof *reducers; i++)
-        if (!strcmp(reducers[i].op, p->family->name)) return reducers[i].reduce(p, info->grid[1], out, reduced);
-    return CDNAGEN_OK;
-}
-
-/* ---- the look ---- */
-
 static cdnagen_status look(cdnagen *ctx, cdnagen_kernel *kernel, const plan *p, const sim_timing_options *asked,
                            uint64_t stands_for, sim_timing *out) {
-    const check_options how = {.run_only = 1};
+    const check_options how = {.run_only = 1, .modelled = 1};
     sim_timing_options timing = *asked;
     timing.only = 1;
     timing.stands_for = stands_for;
@@ -73,7 +36,9 @@ cdnagen_status explain_run(cdnagen *ctx, cdnagen_kernel *kernel, const cdnagen_k
                            const sim_timing_options *asked, explanation *out) {
     plan launched;
     *out = (explanation){0};
-    TRY(reduce(p, info, &launched, &out->reduced));
+    launched = *p;
+    if (p->family->workload->reduce)
+        TRY(p->family->workload->reduce(p, info->grid, DATA_BYTES_MAX, &launched, &out->reduced));
     snprintf(out->shape, sizeof out->shape, "%s", launched.shape_text);
     out->groups = (uint64_t)info->grid[0] * info->grid[1] * info->grid[2];
     cdnagen_status status =

@@ -81,29 +81,39 @@ static size_t logits_bytes(const mqa_shape *s) {
     return (size_t)s->seq * (size_t)mqa_logits_stride(s->seq_kv) * sizeof(float);
 }
 
-static cdnagen_status add_buffer(problem *p, const char *name, size_t size, int output) {
-    problem_buffer *const b = &p->buffers[p->buffer_count++];
+static void add_buffer(problem *p, const char *name, size_t size, int output) {
     /* An empty buffer still has an address. */
-    *b = (problem_buffer){.name = name, .bytes = size ? size : sizeof(uint32_t), .output = output};
-    b->data = mem_alloc(b->bytes);
-    return b->data ? CDNAGEN_OK : fail_no_memory();
+    p->buffers[p->buffer_count++] =
+        (problem_buffer){.name = name, .bytes = size ? size : sizeof(uint32_t), .output = output};
 }
 
-static cdnagen_status add_buffers(problem *p, const mqa_shape *s) {
+static void add_buffers(problem *p, const mqa_shape *s) {
     const size_t seq = (size_t)s->seq, seq_kv = (size_t)s->seq_kv, heads = (size_t)s->heads, dim = (size_t)s->dim;
-    TRY(add_buffer(p, "q", seq * heads * dim, 0));
-    TRY(add_buffer(p, "kv", seq_kv * dim, 0));
-    TRY(add_buffer(p, "kv_scales", seq_kv * sizeof(float), 0));
-    TRY(add_buffer(p, "weights", seq * heads * sizeof(float), 0));
-    TRY(add_buffer(p, "cu_starts", seq * sizeof(int32_t), 0));
-    TRY(add_buffer(p, "cu_ends", seq * sizeof(int32_t), 0));
-    return add_buffer(p, "logits", logits_bytes(s) + 2 * GUARD_BYTES, 1);
+    add_buffer(p, "q", seq * heads * dim, 0);
+    add_buffer(p, "kv", seq_kv * dim, 0);
+    add_buffer(p, "kv_scales", seq_kv * sizeof(float), 0);
+    add_buffer(p, "weights", seq * heads * sizeof(float), 0);
+    add_buffer(p, "cu_starts", seq * sizeof(int32_t), 0);
+    add_buffer(p, "cu_ends", seq * sizeof(int32_t), 0);
+    add_buffer(p, "logits", logits_bytes(s) + 2 * GUARD_BYTES, 1);
+}
+
+/* give_data: memory for the buffers first to last. */
+static cdnagen_status give_data(problem *p, mqa_kernarg first, mqa_kernarg last) {
+    for (int i = (int)first; i <= (int)last; i++)
+        if (!(p->buffers[i].data = mem_alloc(p->buffers[i].bytes))) return fail_no_memory();
+    return CDNAGEN_OK;
 }
 
 static void release(problem *p) {
     for (size_t i = 0; i < p->buffer_count; i++) mem_free(p->buffers[i].data);
     mem_free(p->reference);
     *p = (problem){0};
+}
+
+static void fill_windows(problem *data, const mqa_shape *s) {
+    int32_t *const starts = data->buffers[MQA_CU_STARTS].data, *const ends = data->buffers[MQA_CU_ENDS].data;
+    for (int64_t r = 0; r < s->seq; r++) mqa_window_row(s, r, &starts[r], &ends[r]);
 }
 
 static cdnagen_status fill(const plan *p, problem *data, const mqa_shape *s) {
@@ -113,29 +123,66 @@ static cdnagen_status fill(const plan *p, problem *data, const mqa_shape *s) {
     make_keys(data->seed, s, kind_of(p, s->kv_fp8), row, data->buffers[MQA_KV].data, data->buffers[MQA_KV_SCALES].data);
     mem_free(row);
     normals(data->seed, MQA_WEIGHTS, data->buffers[MQA_WEIGHTS].data, s->seq * s->heads);
-    int32_t *const starts = data->buffers[MQA_CU_STARTS].data, *const ends = data->buffers[MQA_CU_ENDS].data;
-    for (int64_t r = 0; r < s->seq; r++) mqa_window_row(s, r, &starts[r], &ends[r]);
+    fill_windows(data, s);
     uint32_t *const logits = data->buffers[MQA_LOGITS].data;
     for (size_t i = 0; i < data->buffers[MQA_LOGITS].bytes / sizeof *logits; i++) logits[i] = POISON;
     return CDNAGEN_OK;
 }
 
+/* start: buffers of the plan's shape, without data. */
+static cdnagen_status start(const plan *p, uint64_t seed, problem *out, mqa_shape *s) {
+    memcpy(s, p->shape, sizeof *s);
+    if (s->seq < 0 || s->seq_kv < 0)
+        return fail(CDNAGEN_BAD_SHAPE, "mqa_logits: a run needs %s in its shape, as in seq=128 seq_kv=1024",
+                    s->seq < 0 ? "seq" : "seq_kv");
+    TRY(mqa_window_check(s));
+    *out = (problem){.seed = seed};
+    memcpy(out->shape, s, sizeof *s);
+    add_buffers(out, s);
+    return CDNAGEN_OK;
+}
+
 static cdnagen_status make(const plan *p, uint64_t seed, problem *out) {
     mqa_shape s;
-    memcpy(&s, p->shape, sizeof s);
-    if (s.seq < 0 || s.seq_kv < 0)
-        return fail(CDNAGEN_BAD_SHAPE, "mqa_logits: a run needs %s in its shape, as in seq=128 seq_kv=1024",
-                    s.seq < 0 ? "seq" : "seq_kv");
-    TRY(mqa_window_check(&s));
-    problem data = {.seed = seed};
-    memcpy(data.shape, &s, sizeof s);
-    cdnagen_status status = add_buffers(&data, &s);
+    problem data;
+    TRY(start(p, seed, &data, &s));
+    cdnagen_status status = give_data(&data, MQA_Q, MQA_LOGITS);
     if (!status) status = fill(p, &data, &s);
     if (status)
         release(&data);
     else
         *out = data;
     return status;
+}
+
+/* Windows are all that decides where a kernel goes. */
+static cdnagen_status make_modelled(const plan *p, problem *out) {
+    mqa_shape s;
+    problem data;
+    TRY(start(p, 0, &data, &s));
+    const cdnagen_status status = give_data(&data, MQA_CU_STARTS, MQA_CU_ENDS);
+    if (status) return release(&data), status;
+    fill_windows(&data, &s);
+    *out = data;
+    return CDNAGEN_OK;
+}
+
+/* reduce: rows that fit, in windows cut as the whole launch cuts them. */
+static cdnagen_status reduce(const plan *p, const uint32_t grid[3], int64_t bytes_most, plan *out, int *reduced) {
+    mqa_shape s;
+    mqa_variant v;
+    memcpy(&s, p->shape, sizeof s);
+    memcpy(&v, p->variant, sizeof v);
+    const int64_t row_bytes =
+        s.heads * s.dim + s.heads * (int64_t)sizeof(float) + mqa_logits_stride(s.seq_kv) * (int64_t)sizeof(float);
+    const int64_t rows = bytes_most / row_bytes;
+    *out = *p;
+    *reduced = 0;
+    if (s.seq <= rows) return CDNAGEN_OK;
+    s.seq = rows > MQA_ROWS_MAX ? rows / MQA_ROWS_MAX * MQA_ROWS_MAX : MQA_ROWS_MAX;
+    v.splits = grid[1];
+    *reduced = 1;
+    return plan_from_structs(p->family, &v, &s, &p->target, out);
 }
 
 static cdnagen_status reference(const plan *p, problem *data) {
@@ -206,5 +253,10 @@ static cdnagen_status grade_outputs(const plan *p, const problem *data, void *co
     return CDNAGEN_OK;
 }
 
-const workload mqa_workload = {
-    .make = make, .reference = reference, .arguments = arguments, .grade_outputs = grade_outputs, .release = release};
+const workload mqa_workload = {.make = make,
+                               .reference = reference,
+                               .arguments = arguments,
+                               .grade_outputs = grade_outputs,
+                               .release = release,
+                               .make_modelled = make_modelled,
+                               .reduce = reduce};
