@@ -23,6 +23,7 @@ int exit_code_of(cdnagen_status status);
 typedef struct cli {
     const char *target, *device, *sim_mode, *sim_check, *dump, *output, *jobs, *out_dir, *parameters;
     const char *kernel, *grid, *block, *args, *trace;
+    const char *db, *shapes, *budget;
     int check, no_cache, stats, json, help;
     const char *words[64]; /* what is not an option */
     size_t word_count;
@@ -44,7 +45,8 @@ enum {
     TAKES_HELP = 1 << 11, /* every command does */
     TAKES_PARAMETERS = 1 << 12,
     TAKES_LAUNCH = 1 << 13, /* --kernel, --grid, --block, --args */
-    TAKES_TRACE = 1 << 14
+    TAKES_TRACE = 1 << 14,
+    TAKES_TUNING = 1 << 15 /* --db, --shapes, --budget */
 };
 
 /* options_parse: argv after the command -> *out.   errors: BAD_ARGUMENT, naming the option, listing the known */
@@ -105,5 +107,6 @@ int doctor_command(const cli *options);
 int explain_command(const cli *options);
 int annotate_command(const cli *options);
 int diff_command(const cli *options);
+int tune_command(const cli *options);
 
 #endif

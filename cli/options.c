@@ -33,7 +33,7 @@ static const struct option {
     {"-o", "FILE", "write the code object to FILE", TAKES_OUTPUT, VALUE_NEEDED, offsetof(cli, output)},
     {"--jobs", "FILE", "one \"OP:TAG KEY=VALUE...\" a line; '#' begins a comment", TAKES_JOBS, VALUE_NEEDED,
      offsetof(cli, jobs)},
-    {"--out", "DIR", "code objects and report.json go here; made if it is missing", TAKES_OUT_DIR, VALUE_NEEDED,
+    {"--out", "DIR", "what is written goes here; made if it is missing", TAKES_OUT_DIR, VALUE_NEEDED,
      offsetof(cli, out_dir)},
     {"--parameters", "FILE", "lines \"name = value\" that replace parameters of the timing model", TAKES_PARAMETERS,
      VALUE_NEEDED, offsetof(cli, parameters)},
@@ -45,6 +45,12 @@ static const struct option {
      offsetof(cli, args)},
     {"--trace", "FILE", "write a timeline of each modelled wave for Perfetto or chrome://tracing", TAKES_TRACE,
      VALUE_NEEDED, offsetof(cli, trace)},
+    {"--db", "FILE", "what was found out, kept as it comes, so that a stopped search goes on; default cdnagen-tune.db",
+     TAKES_TUNING, VALUE_NEEDED, offsetof(cli, db)},
+    {"--shapes", "WORDS", "only classes whose shape has these words: --shapes \"heads=64 dim=128\"", TAKES_TUNING,
+     VALUE_NEEDED, offsetof(cli, shapes)},
+    {"--budget", "N", "variants timed a class at most, besides those in the file; default 40", TAKES_TUNING,
+     VALUE_NEEDED, offsetof(cli, budget)},
     {"--help", NULL, "this text", TAKES_HELP, VALUE_NONE, offsetof(cli, help)},
 };
 enum { OPTIONS = sizeof options / sizeof *options };

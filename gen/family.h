@@ -109,10 +109,12 @@ typedef struct tune_axis {
     size_t count;
 } tune_axis;
 
+enum { TUNE_PROOFS = 2 };
 /* tune_point: one row of a route table: a launch that stands for its class of shapes. */
 typedef struct tune_point {
     char shape[SHAPE_BYTES_MAX]; /* words of the launch that ranks */
-    char proof[SHAPE_BYTES_MAX]; /* words of a short launch of odd lengths that must pass the grading rules first */
+    char proof[TUNE_PROOFS]
+              [SHAPE_BYTES_MAX]; /* of short launches of odd lengths that must pass the grading rules first */
     char bounds[96];             /* of the class, as the table's ROUTE takes them, between chip and tag */
 } tune_point;
 

@@ -144,6 +144,7 @@ void mqa_grade_logits(const mqa_shape *s, const float *reference, const float *o
                       grade *result);
 
 extern const workload mqa_workload;
+extern const tuning mqa_tuning;
 extern const family mqa_logits_family;
 
 #endif

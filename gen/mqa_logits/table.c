@@ -78,4 +78,5 @@ const family mqa_logits_family = {
     .bind = mqa_bind,
     .shape_from_public = mqa_shape_from_public,
     .workload = &mqa_workload,
+    .tuning = &mqa_tuning,
 };

@@ -13,7 +13,7 @@ runtime/compile.c:  gen cache ir
 runtime/*:          gen cache sim/sim.h
 sim/*:              llvm-c/Disassembler llvm-c/Target
 ir/*:               llvm lld
-study/*:            gen cache runtime sim jansson.h
+study/*:            gen cache runtime sim jansson.h sqlite3.h
 core/*:
 '
 bad=0
@@ -27,6 +27,6 @@ while read -r file; do
         ok=
         for prefix in "${file%%/*}/" core/ cdnagen $allowed; do [[ $header == "$prefix"* ]] && ok=1; done
         [[ $ok ]] || { echo "$file may not include \"$header\""; bad=1; }
-    done < <(sed -n 's/^ *#include "\([^"]*\)".*/\1/p; s/^ *#include <\(\(llvm\|lld\|jansson\)[^>]*\)>.*/\1/p' "$file")
+    done < <(sed -n 's/^ *#include "\([^"]*\)".*/\1/p; s/^ *#include <\(\(llvm\|lld\|jansson\|sqlite3\)[^>]*\)>.*/\1/p' "$file")
 done < <(git ls-files {core,ir,gen,cache,runtime,sim,study}/'*.[ch]*')
 exit $bad
