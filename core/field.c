@@ -274,20 +274,38 @@ static cdnagen_status check_place(const parse *p, size_t i, size_t next, span s)
     return CDNAGEN_OK;
 }
 
-/* One word of a tag; *next is the first field that may still come. */
-static cdnagen_status parse_tag_field(parse *p, span s, size_t *next) {
-    const size_t i = tag_field(p->table, s);
+/* One word of a tag, found at s, read as `word`; *next is the first field that may still come. */
+static cdnagen_status parse_tag_field(parse *p, span s, span word, size_t *next) {
+    const size_t i = tag_field(p->table, word);
     line legal = {.length = 0};
     say_legal_fields(&legal, p, *next);
     if (!s.length && !*p->whole) return refuse(p, s, "it is empty; %s", legal.data);
     if (!s.length) return refuse(p, s, "a field is missing beside '_'; %s", legal.data);
     if (i == p->table->count) return refuse(p, s, "'%.*s' is not a field; %s", SHOW(s), legal.data);
     const field *f = &p->table->fields[i];
-    TRY(parse_value(p, f, span_from(s, strlen(f->name)), &p->values[i]));
+    TRY(parse_value(p, f, span_from(word, strlen(f->name)), &p->values[i]));
     TRY(check_place(p, i, *next, s));
     p->given[i] = s;
     *next = i + 1;
     return CDNAGEN_OK;
+}
+
+/* What a word stands for: itself, if it is no alias. */
+static span meaning_of(const field_table *table, span s) {
+    for (const field_alias *a = table->aliases; a && a->word; a++)
+        if (span_is(s, a->word)) return span_of(a->means, strlen(a->means));
+    return s;
+}
+
+static cdnagen_status parse_tag_word(parse *p, span s, size_t *next) {
+    const span meaning = meaning_of(p->table, s);
+    if (meaning.at == s.at) return parse_tag_field(p, s, s, next);
+    for (span rest = meaning;;) {
+        const size_t length = strcspn(rest.at, "_");
+        TRY(parse_tag_field(p, s, span_of(rest.at, length), next));
+        if (!rest.at[length]) return CDNAGEN_OK;
+        rest = span_from(rest, length + 1);
+    }
 }
 
 cdnagen_status tag_parse(const field_table *table, const char *tag, void *out) {
@@ -296,7 +314,7 @@ cdnagen_status tag_parse(const field_table *table, const char *tag, void *out) {
     size_t next = 0;
     for (const char *at = tag;; at++) {
         const span s = span_of(at, strcspn(at, "_"));
-        TRY(parse_tag_field(&p, s, &next));
+        TRY(parse_tag_word(&p, s, &next));
         at += s.length;
         if (!*at) break;
     }
@@ -491,4 +509,6 @@ void fields_help(const field_table *table, text *out) {
         text_add(out, "  %-28s %-14s %-9s %s%s%s\n", spelling.data, standard.data, use_names[f->use], f->help,
                  f->needs ? "; needs " : "", f->needs ? f->needs : "");
     }
+    for (const field_alias *a = table->aliases; a && a->word; a++)
+        text_add(out, "  %-28s the same as %s\n", a->word, a->means);
 }

@@ -45,12 +45,20 @@ typedef struct field {
     const char *help;         /* one line, with the unit */
 } field;
 
+/* field_alias: a word of a tag that is read as if other words, whose fields follow each other, stood there. It is never
+ * printed. */
+typedef struct field_alias {
+    const char *word;  /* "mfma" */
+    const char *means; /* "mfma16x16x32_bkv128": legal where its first word is */
+} field_alias;
+
 typedef struct field_table {
     const char *operator_name; /* for messages */
     const char *what;          /* "tag" or "shape" */
     const field *fields;
     size_t count;
     size_t struct_bytes;
+    const field_alias *aliases; /* of a tag; ends with a row of NULLs, or is NULL */
 } field_table;
 
 #define TRIPLE(m, n, k) (((int64_t)(m) << 40) | ((int64_t)(n) << 20) | (int64_t)(k))
@@ -76,7 +84,7 @@ void shape_print(const field_table *table, const void *shape, unsigned uses, tex
 /* fields_check: bounds, words and `needs` of a struct that was filled by hand.   errors: BAD_TAG, BAD_SHAPE */
 cdnagen_status fields_check(const field_table *table, const void *s);
 
-/* fields_help: one line a field: spelling, bounds, default, kernel or host, help. */
+/* fields_help: one line a field: spelling, bounds, default, kernel or host, help; one line an alias. */
 void fields_help(const field_table *table, text *out);
 
 #endif

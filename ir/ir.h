@@ -236,7 +236,7 @@ typedef enum tile_layout {
     TILE_SUMS  /* result: rows x cols, f32 */
 } tile_layout;
 
-enum { TILE_VALUES_MAX = 64 };
+enum { TILE_VALUES_MAX = 128 };
 /* tile: rows x cols elements in the registers of a wave, as atoms: v[i * steps + s], i along the outer edge. */
 typedef struct tile {
     const atom *atom;
@@ -251,6 +251,12 @@ tile t_rows(ir *e, const atom *a, int rows, int k);
 tile t_cols(ir *e, const atom *a, int k, int cols);
 /* t_fragment_byte: where in a row (or column) the lane's bytes of step s begin: s*K + fragment_bytes * (lane / edge). */
 val t_fragment_byte(ir *e, const tile *t, int s, val lane);
+/* t_load: what fragments of one place along the outer edge, all of k, are made of, in t_load_count values; `row` (a lane's
+ * own), `uniform` and `fixed` are added to the byte where the lane's row (or column) begins. t_set: makes them fragments i.
+ * math: which bytes of k a lane takes is t_load's choice, so both operands of a product come from it or neither does */
+int t_load_count(const tile *t);
+void t_load(ir *e, const tile *t, val lane, buffer from, val row, val uniform, int fixed, val *words);
+void t_set(ir *e, tile *t, int i, const val *words);
 /* t_mma: sums of a (all rows) times fragment column `col` of b.   math: f32 accumulation from 0 */
 tile t_mma(ir *e, const tile *a, const tile *b, int col);
 /* t_mma_atom: fragment row `row` of a times fragment column `col` of b, added to `sum`, a value of a sums tile; t_no_sums

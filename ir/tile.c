@@ -28,6 +28,34 @@ val t_fragment_byte(ir *e, const tile *t, int s, val lane) {
     return e_addi(e, e_muli(e, part, t->atom->fragment_bytes), (int64_t)s * t->atom->k);
 }
 
+int t_load_count(const tile *t) { return t->atom->fragment_bytes == 8 ? (t->steps + 1) / 2 : t->steps; }
+
+/* Two steps of 8 bytes are one load of 16: the lane takes neighbouring bytes for both, as all lanes of both operands do. */
+void t_load(ir *e, const tile *t, val lane, buffer from, val row, val uniform, int fixed, val *words) {
+    const int edge = t->layout == TILE_ROWS ? t->atom->m : t->atom->n;
+    const val part = e_shr(e, lane, edge == 32 ? 5 : 4);
+    const int fragment = t->atom->fragment_bytes;
+    for (int s = 0, i = 0; s < t->steps; i++) {
+        const int steps = fragment == 8 && s + 1 < t->steps ? 2 : 1, size = steps * fragment;
+        const val at = e_add(e, row, e_muli(e, part, size));
+        words[i] = e_buffer_load_at(e, from, VEC(size / 4, I32), at, uniform, fixed + s * t->atom->k);
+        s += steps;
+    }
+}
+
+void t_set(ir *e, tile *t, int i, const val *words) {
+    val *const fragments = &t->v[i * t->steps];
+    for (int s = 0; s < t->steps; s++) {
+        if (t->atom->fragment_bytes != 8) {
+            fragments[s] = words[s];
+            continue;
+        }
+        const val of = words[s / 2];
+        const int is_pair = TYPE_LENGTH(e_type(e, of)) == 4;
+        fragments[s] = is_pair ? e_element(e, e_bitcast(e, of, VEC(2, I64)), s % 2) : e_bitcast(e, of, I64);
+    }
+}
+
 val t_no_sums(ir *e, const atom *a) { return e_zero(e, VEC(a->m * a->n / LANES, F32)); }
 
 val t_mma_atom(ir *e, const tile *a, int row, const tile *b, int col, val sum) {

@@ -27,6 +27,19 @@ static int dma_sources(const mqa_variant *v, const mqa_shape *s, const mqa_geome
     return count;
 }
 
+/* group_of: as many n-tiles of at most 64 columns as come out even. */
+static int group_of(const mqa_variant *v, const mqa_geometry *g) {
+    if (v->slots) return v->rs ? LANES / g->n : 1;
+    const int owned = g->n_tiles / (int)v->waves;
+    int group = LANES / g->n;
+    while (owned % group) group /= 2;
+    return group;
+}
+
+static int from_fn(int64_t operand, const chip *c) {
+    return operand == CDNAGEN_FP8_E4M3FN && c->fp8 == CDNAGEN_FP8_E4M3FNUZ;
+}
+
 mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chip *c) {
     mqa_geometry g = {.m = TRIPLE_M(v->atom), .n = TRIPLE_N(v->atom), .k = TRIPLE_K(v->atom)};
     g.m_tiles = (int)s->heads / g.m;
@@ -40,7 +53,9 @@ mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chi
     g.slot_bytes = g.slot_kv_bytes + g.scale_dmas * SCALE_COLUMNS_PER_DMA * (int)sizeof(float);
     g.lds_bytes = (int)v->slots * g.slot_bytes;
     g.kv_dmas = v->slots ? g.slot_kv_bytes / (DMA_WAVE_BYTES * (int)v->waves) : 0;
-    g.group = LANES / g.n;
+    g.group = group_of(v, &g);
+    g.q_from_fn = from_fn(s->q_fp8, c);
+    g.kv_from_fn = from_fn(s->kv_fp8, c);
     /* A row of dim bytes is 2^bits chunks of 32 bytes; rows that meet in one line of banks get different chunks.
      * shift >= bits keeps source and target bits apart, which is what makes the map its own inverse. */
     g.swizzle_shift = larger(larger(log2_floor(c->lds_read_banks * 4), log2_floor(s->dim)) - 5, 0);
@@ -50,15 +65,12 @@ mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chi
     return g;
 }
 
-/* can_generate: kernels are emitted for the MFMAs whose fragments are 32 bytes a lane. */
-static int can_generate(const chip *c, const atom *a) { return chip_has_atom(c, a) && a->fragment_bytes == 32; }
-
-/* list_atoms: the MFMAs that can be generated for the chip, as text. */
+/* list_atoms: the chip's MFMAs, as text. */
 static void list_atoms(const chip *c, char *out, size_t room) {
     size_t used = 0;
     out[0] = 0;
     for (int i = 0; i < ATOM_COUNT && used < room; i++) {
-        if (!can_generate(c, &atoms[i])) continue;
+        if (!chip_has_atom(c, &atoms[i])) continue;
         used += (size_t)snprintf(out + used, room - used, "%smfma%dx%dx%d (heads a multiple of %d, dim of %d)",
                                  used ? ", " : "", atoms[i].m, atoms[i].n, atoms[i].k, atoms[i].m, atoms[i].k);
     }
@@ -66,16 +78,13 @@ static void list_atoms(const chip *c, char *out, size_t room) {
 
 cdnagen_status mqa_check_shape(const target *t, const mqa_shape *s) {
     const chip *const c = t->chip;
-    int generated = 0;
     for (int i = 0; i < ATOM_COUNT; i++) {
-        if (!can_generate(c, &atoms[i])) continue;
+        if (!chip_has_atom(c, &atoms[i])) continue;
         if (s->heads % atoms[i].m == 0 && s->dim % atoms[i].k == 0) return CDNAGEN_OK;
-        generated++;
     }
-    if (!generated) return fail(CDNAGEN_NOT_YET, "mqa_logits: kernels for %s cannot be generated yet", c->name);
-    char list[200];
+    char list[300];
     list_atoms(c, list, sizeof list);
-    return fail(CDNAGEN_LIMIT, "mqa_logits: heads=%d dim=%d fits no MFMA used on %s: %s", (int)s->heads, (int)s->dim,
+    return fail(CDNAGEN_LIMIT, "mqa_logits: heads=%d dim=%d fits no MFMA of %s: %s", (int)s->heads, (int)s->dim,
                 c->name, list);
 }
 
@@ -122,7 +131,7 @@ static cdnagen_status check_tiles(const mqa_variant *v, const mqa_geometry *g) {
         return fail(CDNAGEN_BAD_TAG,
                     "mqa_logits: pd%d%s keeps %d tiles in flight but lds%d holds %d: pd may be 1 to %d", prefetch,
                     prefetch == 2 ? " (the default)" : "", prefetch, slots, slots, slots);
-    if (v->rs && g->n_tiles % g->group)
+    if (g->n_tiles % g->group)
         return fail(CDNAGEN_BAD_TAG,
                     "mqa_logits: rs reduces %d n-tiles of %d columns together; bkv%d has %d, which %d does not divide: "
                     "bkv must be a multiple of %d",
@@ -192,31 +201,26 @@ static cdnagen_status check_limits(const target *t, const mqa_variant *v, const 
     return check_dma(v, &g, s);
 }
 
-/* check_generated: legal, but is there a kernel for it? */
-static cdnagen_status check_generated(const chip *c, const mqa_variant *v, const mqa_shape *s) {
-    const atom *const a = atom_find(TRIPLE_M(v->atom), TRIPLE_N(v->atom), TRIPLE_K(v->atom));
-    if (!can_generate(c, a))
-        return fail(CDNAGEN_NOT_YET, "mqa_logits: kernels with mfma%dx%dx%d cannot be generated for %s yet", a->m, a->n,
-                    a->k, c->name);
+/* check_operands: E4M3FN bytes can be made into E4M3FNUZ for a matrix unit that reads those (emit_direct.c), not the other
+ * way: the largest FNUZ bytes are NaN as FN. */
+static cdnagen_status check_operands(const chip *c, const mqa_shape *s) {
     const struct {
         const char *name;
         int64_t kind;
     } operands[] = {{"q_fp8", s->q_fp8}, {"kv_fp8", s->kv_fp8}};
     for (int i = 0; i < 2; i++)
-        if (operands[i].kind != CDNAGEN_FP8_NATIVE && operands[i].kind != (int64_t)c->fp8)
-            return fail(CDNAGEN_NOT_YET,
-                        "mqa_logits: %s=%s cannot be read on %s yet: its matrix unit takes the chip's own kind, %s",
-                        operands[i].name, operands[i].kind == CDNAGEN_FP8_E4M3FN ? "e4m3fn" : "e4m3fnuz", c->name,
-                        c->fp8 == CDNAGEN_FP8_E4M3FN ? "e4m3fn" : "e4m3fnuz");
+        if (operands[i].kind == CDNAGEN_FP8_E4M3FNUZ && c->fp8 == CDNAGEN_FP8_E4M3FN)
+            return fail(
+                CDNAGEN_LIMIT,
+                "mqa_logits: %s=e4m3fnuz cannot be read on %s: its matrix unit reads e4m3fn; quantise to e4m3fn",
+                operands[i].name, c->name);
     return CDNAGEN_OK;
 }
 
 cdnagen_status mqa_check(const target *t, const void *variant, const void *shape) {
     const mqa_variant *const v = variant;
     const mqa_shape *const s = shape;
-    /* A chip without kernels still gets its limits named first. */
-    const cdnagen_status fits_any = mqa_check_shape(t, s);
-    if (fits_any == CDNAGEN_LIMIT) return fits_any;
-    TRY(check_limits(t, v, s));
-    return check_generated(t->chip, v, s);
+    TRY(mqa_check_shape(t, s));
+    TRY(check_operands(t->chip, s));
+    return check_limits(t, v, s);
 }

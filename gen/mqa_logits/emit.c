@@ -50,6 +50,9 @@ static void columns(mqa *m, val first_row) {
     m->tiles = e_uniform(e, e_ceil_div(e, length, e_i32(e, bkv)));
 }
 
+/* By how much weights are larger than the caller's: e_twice_relu doubles, each FN operand that is read as FNUZ halves. */
+static double weight_factor(const mqa *m) { return 0.5 * (m->g.q_from_fn ? 2 : 1) * (m->g.kv_from_fn ? 2 : 1); }
+
 static void load_row(mqa *m, mqa_row *r) {
     ir *const e = m->e;
     const mqa_geometry *const g = &m->g;
@@ -57,20 +60,24 @@ static void load_row(mqa *m, mqa_row *r) {
     const buffer q = e_buffer(e, row_of(m, input(m, MQA_Q, I8), r->row, m->q_stride), e_i32(e, (int64_t)heads * dim));
     const val edge = e_and(e, m->lane, e_i32(e, g->m - 1));
     r->q = t_rows(e, m->atom, heads, dim);
-    for (int i = 0; i < g->m_tiles; i++)
-        for (int s = 0; s < g->k_steps; s++) {
-            const val row = e_muli(e, edge, dim), in_row = t_fragment_byte(e, &r->q, 0, m->lane);
-            const val at = e_add(e, row, in_row);
-            r->q.v[i * g->k_steps + s] = e_buffer_load(e, q, VEC(8, I32), at, i * g->m * dim + s * g->k);
-        }
+    val nans = e_i32(e, 0);
+    for (int i = 0; i < g->m_tiles; i++) {
+        val words[TILE_VALUES_MAX];
+        t_load(e, &r->q, m->lane, q, e_muli(e, edge, dim), e_i32(e, 0), i * g->m * dim, words);
+        for (int w = 0; w < t_load_count(&r->q) && g->q_from_fn; w++) words[w] = e_fnuz_from_fn(e, words[w], &nans);
+        t_set(e, &r->q, i, words);
+    }
     const ptr base = row_of(m, input(m, MQA_WEIGHTS, F32), r->row, m->weights_stride);
     const buffer weights = e_buffer(e, base, e_i32(e, 4 * heads));
     const val own = e_muli(e, e_shr(e, m->lane, g->n == 32 ? 5 : 4), 4 * 4);
+    /* The row is NaN if a byte of it was. Adding -0 changes no weight. */
+    const val bad = g->q_from_fn ? e_any(e, e_saw_nan(e, nans)) : e_zero(e, I1);
+    const val poison = e_select(e, bad, e_f32(e, NAN), e_f32(e, -0.0));
     for (int i = 0; i < g->m_tiles; i++)
         for (int a = 0; a < g->acc; a += 4) {
             const val four = e_buffer_load(e, weights, VEC(4, F32), own, 4 * t_sum_row(m->atom, i, a));
             for (int x = 0; x < 4; x++)
-                r->weights[i * g->acc + a + x] = e_fmul(e, e_element(e, four, x), e_f32(e, 0.5), 0);
+                r->weights[i * g->acc + a + x] = e_fma(e, e_element(e, four, x), e_f32(e, weight_factor(m)), poison);
         }
 }
 
@@ -155,7 +162,7 @@ void mqa_logits_emit(ir *e, const plan *p) {
     m.thread = e_workitem(e);
     m.lane = m.v->waves == 1 ? m.thread : e_and(e, m.thread, e_i32(e, LANES - 1));
     m.wave = m.v->waves == 1 ? e_i32(e, 0) : e_uniform(e, e_shr(e, m.thread, 6));
-    m.silent = e_select(e, e_less(e, m.lane, e_i32(e, m.g.n)), e_i32(e, 0), e_i32(e, INT32_MIN));
+    m.silent = e_select(e, e_less(e, m.lane, e_i32(e, (int64_t)m.g.group * m.g.n)), e_i32(e, 0), e_i32(e, INT32_MIN));
     m.q_stride = e_arg(e, MQA_Q_STRIDE);
     m.kv_stride = e_arg(e, MQA_KV_STRIDE);
     m.weights_stride = e_arg(e, MQA_WEIGHTS_STRIDE);

@@ -6,17 +6,19 @@
 #include "gen/mqa_logits/mqa_logits.h"
 #include "ir/ir.h"
 
-enum { MQA_WEIGHTS_MAX = 64 };
+enum { MQA_WEIGHTS_MAX = 64, MQA_GROUP_MAX = 4 };
 
 /* mqa_row: one query row of a wave: its window, its operands in registers, and where its logits go. */
 typedef struct mqa_row {
-    val row;                      /* clamped to seq - 1: what loads use */
-    val exists;                   /* I1: not past the end */
-    val start, end;               /* window; [seq_kv, 0) for a row that has none */
-    tile q;                       /* heads x dim */
-    val weights[MQA_WEIGHTS_MAX]; /* for each element of the sums tile, in its order */
-    ptr logits;                   /* column 0 */
-    buffer window;                /* columns [start, end) of logits: a store outside is dropped */
+    val row;        /* clamped to seq - 1: what loads use */
+    val exists;     /* I1: not past the end */
+    val start, end; /* window; [seq_kv, 0) for a row that has none */
+    tile q;         /* heads x dim */
+    val weights
+        [MQA_WEIGHTS_MAX]; /* for each element of the sums tile, in its order, times what makes up for e_twice_relu
+                                     and for FN operands read as FNUZ */
+    ptr logits;            /* column 0 */
+    buffer window;         /* columns [start, end) of logits: a store outside is dropped */
 } mqa_row;
 
 typedef struct mqa {
@@ -26,7 +28,7 @@ typedef struct mqa {
     mqa_geometry g;
     const atom *atom;
     val thread, lane, wave; /* wave is uniform */
-    val silent; /* without rs, one lane a column stores: others have the bit that takes an offset beyond any window */
+    val silent;             /* one lane a column stores: others have the bit that takes an offset beyond any window */
     val seq, seq_kv, splits, split;
     val q_stride, kv_stride, weights_stride, logits_stride; /* I64, elements */
     val begin, tiles; /* first column and number of tiles of this workgroup's part */
@@ -37,6 +39,7 @@ typedef struct mqa {
 /* mqa_item: one query row against one n-tile. */
 typedef struct mqa_item {
     int row, n_tile;
+    val poison; /* if given, added to the lane's head sum: NaN where its key bytes have one that the MFMA cannot see */
 } mqa_item;
 
 /* mqa_kv_tile, mqa_scale_tile: what of KV and its scales lies from column `col` on, bounded by the tile and seq_kv. */
@@ -46,8 +49,14 @@ buffer mqa_scale_tile(mqa *m, val col);
 /* mqa_first_products: the products that a tile begins with; what is issued next runs in their shadow. */
 tile mqa_first_products(mqa *m, const tile *kv);
 /* mqa_tile: logits of all rows for the columns of `kv`, the first of which is `col`; `scales` belong to the lanes that
- * store, one for each group (rs) or n-tile. */
+ * store, one for each group of n-tiles. */
 void mqa_tile(mqa *m, const tile *kv, const tile *first, const val *scales, val col);
+/* mqa_consume: the head sums of one item, from its products; with the last item of its row's group the group's logits are
+ * stored. `group` keeps the row's head sums until then. */
+void mqa_consume(mqa *m, const tile *sums, mqa_item item, val *group, const val *scales, val col);
+/* mqa_interleave: asks the scheduler for the products of one item, one by one, between equal parts of the arithmetic on
+ * another. */
+void mqa_interleave(mqa *m);
 
 void mqa_emit_direct(mqa *m);
 void mqa_emit_lds(mqa *m);

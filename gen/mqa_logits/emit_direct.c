@@ -1,31 +1,110 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Direct-load builder: every wave reads its own n-tiles of each KV tile from memory into registers; no LDS, no barrier. */
+/* Direct-load builder: every wave reads its own n-tiles of each KV tile from memory into registers; no LDS, no barrier.
+ *
+ * An item is one n-tile against one row. The products of an item are issued before the head sum of the item before it, from
+ * tile to tile too, and an n-tile's registers are loaded anew for the next tile as soon as the products of its last row are
+ * issued: loads have nearly a tile's time to return, and no register is held twice. */
+#include <math.h>
+
 #include "gen/mqa_logits/emit.h"
 
-enum { SCALES_MAX = 16 };
+enum { OWNED_MAX = 16, WORDS_MAX = TILE_VALUES_MAX };
+
+/* stream: a wave's own n-tiles of the KV tiles, one after the other. */
+typedef struct stream {
+    int owned, words, groups; /* n-tiles; values that each is loaded as; groups of n-tiles that share a scale */
+    val first;                /* the wave's first column in a tile, uniform */
+    val lane_row, lane_scale; /* bytes to the lane's column in an n-tile, and to its scale in a group */
+    tile kv;                  /* one n-tile */
+    val loaded[WORDS_MAX];    /* [owned][words]: n-tile i of the tile whose products of it come next, or came last */
+    val poison[OWNED_MAX];
+    val scales[OWNED_MAX];
+    tile products; /* of the item that is consumed next */
+} stream;
+
+static val column_of(mqa *m, val t) { return e_add(m->e, m->begin, e_muli(m->e, t, m->v->bkv)); }
+
+static void load_n_tile(mqa *m, stream *s, int i, val t) {
+    ir *const e = m->e;
+    const buffer from = mqa_kv_tile(m, column_of(m, t));
+    const val stride = e_trunc(e, m->kv_stride);
+    const val row = e_mul(e, e_addi(e, s->first, (int64_t)i * m->g.n), stride);
+    t_load(e, &s->kv, m->lane, from, s->lane_row, row, 0, &s->loaded[i * s->words]);
+}
+
+static void load_scale(mqa *m, stream *s, int group, val t) {
+    ir *const e = m->e;
+    const buffer from = mqa_scale_tile(m, column_of(m, t));
+    const val first = e_addi(e, s->first, (int64_t)group * m->g.group * m->g.n);
+    s->scales[group] = e_buffer_load_at(e, from, F32, s->lane_scale, e_muli(e, first, 4), 0);
+}
+
+/* Products of n-tile i of tile t with a row. The first row's find E4M3FN bytes as they were loaded; after the last row's the
+ * registers are free. */
+static tile products_of(mqa *m, stream *s, int i, int row, val t) {
+    ir *const e = m->e;
+    val *const words = &s->loaded[i * s->words];
+    if (row == 0 && m->g.kv_from_fn) {
+        val nans = e_i32(e, 0);
+        for (int w = 0; w < s->words; w++) words[w] = e_fnuz_from_fn(e, words[w], &nans);
+        s->poison[i] = e_select(e, e_saw_nan(e, nans), e_f32(e, NAN), e_f32(e, 0));
+    }
+    t_set(e, &s->kv, 0, words);
+    const tile products = t_mma(e, &m->rows[row].q, &s->kv, 0);
+    if (row == m->row_count - 1) load_n_tile(m, s, i, e_addi(e, t, 1));
+    return products;
+}
+
+static void begin(mqa *m, stream *s) {
+    ir *const e = m->e;
+    const mqa_geometry *const g = &m->g;
+    const val edge = e_and(e, m->lane, e_i32(e, g->n - 1)), zero = e_i32(e, 0);
+    const int stored = g->group * g->n;
+    s->owned = g->n_tiles / (int)m->v->waves;
+    s->groups = s->owned / g->group;
+    s->first = e_muli(e, m->wave, s->owned * g->n);
+    s->lane_row = e_mul(e, edge, e_trunc(e, m->kv_stride));
+    s->lane_scale = e_muli(e, e_and(e, m->lane, e_i32(e, stored - 1)), 4);
+    s->kv = t_cols(e, m->atom, (int)m->s->dim, g->n);
+    s->words = t_load_count(&s->kv);
+    for (int i = 0; i < s->owned; i++) {
+        load_n_tile(m, s, i, zero);
+        s->poison[i] = e_f32(e, 0);
+    }
+    for (int i = 0; i < s->groups; i++) load_scale(m, s, i, zero);
+    s->products = products_of(m, s, 0, 0, zero);
+}
+
+/* One tile: each step issues the products of an item and consumes the item before it; the last one's are the next tile's. */
+static void steps(mqa *m, stream *s, val t) {
+    ir *const e = m->e;
+    const int rows = m->row_count, items = s->owned * rows;
+    val group[MQA_ROWS_MAX][MQA_GROUP_MAX] = {{{0}}};
+    const val col = e_add(e, column_of(m, t), s->first);
+    for (int done = 0; done < items; done++) {
+        const int i = done / rows, row = done % rows, next = done + 1, is_last = next == items;
+        const val poison = m->g.kv_from_fn ? s->poison[i] : (val){0};
+        const val next_tile = is_last ? e_addi(e, t, 1) : t;
+        const tile products = products_of(m, s, next / rows % s->owned, next % rows, next_tile);
+        mqa_consume(m, &s->products, (mqa_item){.row = row, .n_tile = i, .poison = poison}, group[row], s->scales, col);
+        if (row == rows - 1 && (i + 1) % m->g.group == 0) load_scale(m, s, i / m->g.group, e_addi(e, t, 1));
+        s->products = products;
+        mqa_interleave(m);
+    }
+}
 
 void mqa_emit_direct(mqa *m) {
     ir *const e = m->e;
-    const mqa_geometry *const g = &m->g;
-    const int owned = g->n_tiles / (int)m->v->waves, dim = (int)m->s->dim;
-    const val edge = e_and(e, m->lane, e_i32(e, g->n - 1)), stride = e_trunc(e, m->kv_stride);
-    const val first = e_muli(e, m->wave, owned * g->n); /* the wave's first column in a tile, uniform */
-    E_FOR0(t, e, e_i32(e, 0), m->tiles, e_i32(e, 1)) {
-        const val col = e_add(e, m->begin, e_muli(e, t, m->v->bkv));
-        const buffer kv_tile = mqa_kv_tile(m, col), scale_tile = mqa_scale_tile(m, col);
-        tile kv = t_cols(e, m->atom, dim, owned * g->n);
-        val scales[SCALES_MAX];
-        for (int i = 0; i < owned; i++) {
-            const val column = e_addi(e, first, i * g->n);
-            const val row = e_mul(e, edge, stride), in_row = t_fragment_byte(e, &kv, 0, m->lane);
-            const val lane_byte = e_add(e, row, in_row);
-            for (int s = 0; s < g->k_steps; s++)
-                kv.v[i * g->k_steps + s] =
-                    e_buffer_load_at(e, kv_tile, VEC(8, I32), lane_byte, e_mul(e, column, stride), s * g->k);
-            const val lane_scale = e_muli(e, edge, 4), first_scale = e_muli(e, column, 4);
-            scales[i] = e_buffer_load_at(e, scale_tile, F32, lane_scale, first_scale, 0);
-        }
-        const tile products = mqa_first_products(m, &kv);
-        mqa_tile(m, &kv, &products, scales, e_add(e, col, first));
+    const val zero = e_i32(e, 0);
+    E_IF(e, e_less(e, zero, m->tiles)) {
+        stream s = {0};
+        begin(m, &s);
+        val *carried[LOOP_CARRIED_MAX];
+        int count = 0;
+        for (int i = 0; i < s.owned * s.words; i++) carried[count++] = &s.loaded[i];
+        for (int i = 0; i < s.owned; i++) carried[count++] = &s.poison[i];
+        for (int i = 0; i < s.groups; i++) carried[count++] = &s.scales[i];
+        for (int i = 0; i < s.products.outer; i++) carried[count++] = &s.products.v[i];
+        E_FOR_ALL(t, e, zero, m->tiles, e_i32(e, 1), carried, count) steps(m, &s, t);
     }
 }

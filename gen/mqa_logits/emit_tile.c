@@ -34,19 +34,14 @@ static val head_sum(mqa *m, const mqa_row *r, const tile *sums) {
     return sum;
 }
 
-/* The lanes of one column (lane / n differs) hold the sums of different heads: after this all of them hold the total. */
-static val sum_column(mqa *m, val part) {
-    const int fast = m->v->head_acc == MQA_ADD;
-    if (m->g.n == 16) part = e_sum_swap16(m->e, part, part, fast);
-    return e_sum_swap32(m->e, part, part, fast);
-}
-
-/* The same for 64/n n-tiles at once: lane l ends with column l of the group. */
+/* The lanes of one column (lane / n differs) hold the sums of different heads. Of a group of n-tiles: lane l ends with the
+ * total of column l, and where the group has fewer columns than the wave lanes, further lanes with the same again. */
 static val sum_group(mqa *m, const val *part) {
-    const int fast = m->v->head_acc == MQA_ADD;
-    if (m->g.n == 32) return e_sum_swap32(m->e, part[0], part[1], fast);
-    const val low = e_sum_swap16(m->e, part[0], part[1], fast), high = e_sum_swap16(m->e, part[2], part[3], fast);
-    return e_sum_swap32(m->e, low, high, fast);
+    ir *const e = m->e;
+    const int fast = m->v->head_acc == MQA_ADD, count = m->g.group;
+    if (m->g.n == 32) return e_sum_swap32(e, part[0], part[count - 1], fast);
+    const val low = e_sum_swap16(e, part[0], part[count > 1], fast);
+    return e_sum_swap32(e, low, count == 4 ? e_sum_swap16(e, part[2], part[3], fast) : low, fast);
 }
 
 /* Columns before the row's window wrap to offsets beyond its extent, so that one bounds check drops both sides. */
@@ -55,29 +50,23 @@ static void store(mqa *m, const mqa_row *r, val logit, val col) {
     /* e_uniform also keeps the sum in the lane's own offset: an instruction offset may not carry past a wrap. */
     const val from = e_uniform(e, e_muli(e, e_sub(e, col, r->start), 4));
     const val at = e_add(e, e_muli(e, m->lane, 4), from);
-    e_buffer_store(e, r->window, logit, m->v->rs ? at : e_or(e, at, m->silent), 0);
+    e_buffer_store(e, r->window, logit, m->g.group * m->g.n == LANES ? at : e_or(e, at, m->silent), 0);
 }
 
-static void consume(mqa *m, const tile *sums, mqa_item item, val *group, const val *scales, val col) {
+void mqa_consume(mqa *m, const tile *sums, mqa_item item, val *group, const val *scales, val col) {
     ir *const e = m->e;
     const mqa_row *const r = &m->rows[item.row];
+    const int place = item.n_tile % m->g.group, g = item.n_tile / m->g.group;
     const val part = head_sum(m, r, sums);
-    if (!m->v->rs) {
-        const val logit = e_fmul(e, sum_column(m, part), scales[item.n_tile], 0);
-        store(m, r, logit, e_addi(e, col, item.n_tile * m->g.n));
-        return;
-    }
-    const int place = item.n_tile % m->g.group;
-    group[place] = part;
+    group[place] = item.poison.v ? e_fadd(e, part, item.poison, 0) : part;
     if (place < m->g.group - 1) return;
-    const int g = item.n_tile / m->g.group;
     const val logit = e_fmul(e, sum_group(m, group), scales[g], 0);
-    store(m, r, logit, e_addi(e, col, g * LANES));
+    store(m, r, logit, e_addi(e, col, (int64_t)g * m->g.group * m->g.n));
 }
 
 /* The order that swp asks of the scheduler: the products of the next item one by one, between equal parts of the
  * arithmetic on the item before. Closed by a fence: the solver's time is not linear in what it may order. */
-static void interleave(mqa *m) {
+void mqa_interleave(mqa *m) {
     const int products = m->g.m_tiles * m->g.k_steps, arithmetic = 2 * m->g.m_tiles * m->g.acc / products;
     for (int p = 0; p < products; p++) {
         e_sched_group(m->e, SCHED_MFMA, 1);
@@ -91,14 +80,15 @@ tile mqa_first_products(mqa *m, const tile *kv) { return t_mma(m->e, &m->rows[0]
 void mqa_tile(mqa *m, const tile *kv, const tile *first, const val *scales, val col) {
     ir *const e = m->e;
     const int items = m->row_count * kv->outer, ahead = m->v->swp ? 1 : 0;
-    val group[4] = {{0}};
+    val group[MQA_GROUP_MAX] = {{0}};
     tile sums[2] = {*first};
     /* Depth-two pipeline (swp): the products of item i + 1 are issued before item i is consumed. */
     for (int i = 0; i < items + ahead; i++) {
         if (i > 0 && i < items) sums[i % 2] = t_mma(e, &m->rows[i / kv->outer].q, kv, i % kv->outer);
         const int done = i - ahead;
         if (done < 0) continue;
-        consume(m, &sums[done % 2], (mqa_item){done / kv->outer, done % kv->outer}, group, scales, col);
-        if (ahead && i < items) interleave(m);
+        mqa_consume(m, &sums[done % 2], (mqa_item){.row = done / kv->outer, .n_tile = done % kv->outer}, group, scales,
+                    col);
+        if (ahead && i < items) mqa_interleave(m);
     }
 }

@@ -42,15 +42,16 @@ typedef struct mqa_shape {
 typedef struct mqa_geometry {
     int m, n, k; /* atom */
     int m_tiles, n_tiles, k_steps;
-    int acc;                         /* f32 results a lane and atom: m*n/64 */
-    int fragment_bytes;              /* per lane and operand of one atom */
-    int workgroup_rows;              /* query rows a workgroup: r (direct), r*w (lds) */
-    int slot_kv_bytes;               /* bkv * dim */
-    int slot_bytes;                  /* plus staged scales */
-    int lds_bytes;                   /* slots * slot_bytes */
-    int kv_dmas, scale_dmas;         /* LDS DMA instructions a wave issues a tile */
-    int dma_sources;                 /* of kv_dmas, those with a source address that is not another's plus whole rows */
-    int group;                       /* rs: n-tiles reduced together, 64/n */
+    int acc;                   /* f32 results a lane and atom: m*n/64 */
+    int fragment_bytes;        /* per lane and operand of one atom */
+    int workgroup_rows;        /* query rows a workgroup: r (direct), r*w (lds) */
+    int slot_kv_bytes;         /* bkv * dim */
+    int slot_bytes;            /* plus staged scales */
+    int lds_bytes;             /* slots * slot_bytes */
+    int kv_dmas, scale_dmas;   /* LDS DMA instructions a wave issues a tile */
+    int dma_sources;           /* of kv_dmas, those with a source address that is not another's plus whole rows */
+    int group;                 /* n-tiles reduced together: 64/n with rs, direct as many of those as a wave owns */
+    int q_from_fn, kv_from_fn; /* operands are E4M3FN, the chip's matrix unit reads E4M3FNUZ */
     int swizzle_bits, swizzle_shift; /* phys = p ^ (((p >> (5+shift)) & ((1<<bits)-1)) << 5) */
     int swizzle_period;              /* bytes */
 } mqa_geometry;
@@ -81,9 +82,9 @@ typedef enum mqa_kernarg {
 } mqa_kernarg;
 
 /* mqa_check_shape: heads and dim fit some MFMA that kernels for this chip use.
- * errors: LIMIT naming what each MFMA takes, NOT_YET for a chip without kernels
- * mqa_check: that, and every limit of variant, shape and chip; a legal variant that has no kernel yet comes last.
- * errors: BAD_TAG (fields that contradict each other), LIMIT with needed and allowed value, NOT_YET */
+ * errors: LIMIT naming what each MFMA takes
+ * mqa_check: that, and every limit of variant, shape and chip.
+ * errors: BAD_TAG (fields that contradict each other), LIMIT with needed and allowed value */
 cdnagen_status mqa_check_shape(const target *t, const mqa_shape *s);
 cdnagen_status mqa_check(const target *t, const void *variant, const void *shape);
 

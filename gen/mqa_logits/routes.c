@@ -26,6 +26,8 @@ static const route fallbacks[] = {
     {"gfx942", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv128_r1_w4"},
     {"gfx942", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv128_r1_w2"},
     {"gfx942", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv16_r1_w1"},
+    {"gfx942", ANY, ANY, ANY, ANY, "mfma32x32x16_bkv128_r1_w4"},
+    {"gfx942", ANY, ANY, ANY, ANY, "mfma32x32x16_bkv32_r1_w1"},
     {"gfx950", ANY, ANY, ANY, ANY, "mfma32x32x64_bkv64_r1_w1_lds2_rs_hfma"},
     {"gfx950", ANY, ANY, ANY, ANY, "mfma32x32x64_bkv32_r1_w1_lds2_hfma"},
     {"gfx950", ANY, ANY, ANY, ANY, "mfma16x16x128_bkv64_r1_w1_lds2_swp_rs_hfma"},
@@ -33,6 +35,10 @@ static const route fallbacks[] = {
     {"gfx950", ANY, ANY, ANY, ANY, "mfma16x16x128_bkv16_r1_w1_lds2_hfma"},
     {"gfx950", ANY, ANY, ANY, ANY, "mfma32x32x64_bkv32_r1_w1_hfma"},
     {"gfx950", ANY, ANY, ANY, ANY, "mfma16x16x128_bkv16_r1_w1_hfma"},
+    {"gfx950", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv128_r1_w4"},
+    {"gfx950", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv16_r1_w1"},
+    {"gfx950", ANY, ANY, ANY, ANY, "mfma32x32x16_bkv128_r1_w4"},
+    {"gfx950", ANY, ANY, ANY, ANY, "mfma32x32x16_bkv32_r1_w1"},
 };
 enum { ROUTES = sizeof routes / sizeof *routes, FALLBACKS = sizeof fallbacks / sizeof *fallbacks };
 
@@ -42,7 +48,6 @@ typedef struct search {
     const mqa_shape *shape;
     int choices;                           /* found so far */
     mqa_variant found[ROUTES + FALLBACKS]; /* in their order, each once */
-    int unlike;                            /* tags passed over for anything but a kernel that cannot be generated yet */
     text lacking;                          /* tags passed over, and why */
 } search;
 
@@ -66,7 +71,6 @@ static cdnagen_status consider(search *s, const route *r) {
     TRY(tag_parse(&mqa_logits_family.tag, r->tag, &v));
     const cdnagen_status status = mqa_check(s->target, &v, s->shape);
     if (status != CDNAGEN_OK) {
-        s->unlike += status != CDNAGEN_NOT_YET;
         text_add(&s->lacking, "; %s: %s", r->tag, cdnagen_error());
     } else if (is_new(s, &v)) {
         s->found[s->choices++] = v;
@@ -82,8 +86,6 @@ cdnagen_status mqa_route(const target *t, const void *shape, int rank, void *var
     for (int i = 0; i < FALLBACKS && !status && s.choices <= rank; i++) status = consider(&s, &fallbacks[i]);
     if (!status && rank < s.choices)
         memcpy(variant, &s.found[rank], sizeof s.found[rank]);
-    else if (!status && !s.choices && !s.unlike)
-        status = CDNAGEN_NOT_YET; /* as the last check said, for this and every other tag */
     else if (!status)
         status = fail(CDNAGEN_LIMIT, "mqa_logits: auto has %d choices for heads=%d dim=%d on %s, all passed over%s",
                       s.choices, (int)s.shape->heads, (int)s.shape->dim, t->chip->name,

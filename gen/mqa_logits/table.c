@@ -38,6 +38,9 @@ static const field tag_fields[] = {
      "parts that each window is cut into; left out: decided at launch"},
 };
 
+/* The short tags of MI300: its MFMA of 16 heads, on tiles of 128 columns. */
+static const field_alias tag_aliases[] = {{"mfma", "mfma16x16x32_bkv128"}, {NULL, NULL}};
+
 #define SHAPE(member) offsetof(mqa_shape, member)
 static const field shape_fields[] = {
     {"seq", FIELD_NUMBER, FIELD_HOST, PRINT_NOT_DEFAULT, 0, SHAPE(seq), 0, INT32_MAX, -1, NULL, NULL, "query rows"},
@@ -64,7 +67,8 @@ const family mqa_logits_family = {
             .what = "tag",
             .fields = tag_fields,
             .count = sizeof tag_fields / sizeof tag_fields[0],
-            .struct_bytes = sizeof(mqa_variant)},
+            .struct_bytes = sizeof(mqa_variant),
+            .aliases = tag_aliases},
     .shape = {.operator_name = "mqa_logits",
               .what = "shape",
               .fields = shape_fields,

@@ -79,9 +79,17 @@ static const field example_shape_fields[] = {
 #undef AT
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-static const field_table example_tag = {"example", "tag", example_tag_fields, COUNT(example_tag_fields),
-                                        sizeof(example_variant)};
-static const field_table example_shape_table = {"example", "shape", example_shape_fields, COUNT(example_shape_fields),
-                                                sizeof(example_shape)};
+static const field_alias example_aliases[] = {{"wide", "mfma32x32x64_bkv64"}, {"two", "lds2_pd1"}, {NULL, NULL}};
+static const field_table example_tag = {.operator_name = "example",
+                                        .what = "tag",
+                                        .fields = example_tag_fields,
+                                        .count = COUNT(example_tag_fields),
+                                        .struct_bytes = sizeof(example_variant),
+                                        .aliases = example_aliases};
+static const field_table example_shape_table = {.operator_name = "example",
+                                                .what = "shape",
+                                                .fields = example_shape_fields,
+                                                .count = COUNT(example_shape_fields),
+                                                .struct_bytes = sizeof(example_shape)};
 
 #endif

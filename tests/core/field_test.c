@@ -24,6 +24,8 @@ static const good good_tags[] = {
     {"mfma16x16x128_bkv1024_r8", "mfma16x16x128_bkv1024_r8", NULL},
     {"mfma32x32x64_bkv16_lds2_pd2_swp_rs", "mfma32x32x64_bkv16_r1_lds2_swp_rs", NULL},
     {"mfma32x32x64_bkv16_lds8_pd1_hfma2", "mfma32x32x64_bkv16_r1_lds8_pd1_hfma2", NULL},
+    {"wide", "mfma32x32x64_bkv64_r1", NULL},
+    {"wide_r2_two_rs", "mfma32x32x64_bkv64_r2_lds2_pd1_rs", NULL},
     {"mfma32x32x64_bkv64_rs_hfma_ns4", "mfma32x32x64_bkv64_r1_rs_hfma_ns4", "mfma32x32x64_bkv64_r1_rs_hfma"},
 };
 
@@ -102,6 +104,12 @@ static const bad bad_tags[] = {
     {M "_bkv64_h", {"character 21: h has no value: it takes fma|fma2"}},
     {M "_bkv64_ns1_", {"character 24: a field is missing", "nothing may follow"}},
     {M "_bkv64_foo", {"character 20: 'foo' is not a field", "legal here: r<1..8>"}},
+    {"wide_bkv64", {"tag 'wide_bkv64' character 6: 'bkv64' gives bkv again, after 'wide': give it once"}},
+    {M "_bkv64_wide", {"character 20: 'wide' gives mfma again, after '" M "'"}},
+    {M "_wide", {"character 14: 'wide' gives mfma again"}},
+    {"wide_rs_two", {"character 9: 'two' is out of order: it belongs before 'rs'"}},
+    {"two", {"character 1: 'two' comes before mfma, which is required"}},
+    {"wider", {"character 1: 'wider' is not a field"}},
     {M "_BKV64", {"'BKV64' is not a field"}},
     {M "_bkv64_\xff\x01", {"is not a field"}},
 };
@@ -279,13 +287,14 @@ static void structs_filled_by_hand_are_checked(void **state) {
     assert_int_equal(fields_check(&example_shape_table, &s), CDNAGEN_BAD_SHAPE);
 }
 
-static void help_has_a_line_a_field(void **state) {
+static void help_has_a_line_a_field_and_alias(void **state) {
     (void)state;
     text help = {0};
     fields_help(&example_tag, &help);
     size_t lines = 0;
     for (const char *c = help.data; *c; c++) lines += *c == '\n';
-    assert_int_equal(lines, example_tag.count);
+    assert_int_equal(lines, example_tag.count + COUNT(example_aliases) - 1);
+    assert_non_null(strstr(help.data, "the same as mfma32x32x64_bkv64\n"));
     assert_non_null(strstr(help.data, "mfma<16x16x128|32x32x64>"));
     assert_non_null(strstr(help.data, "default 2"));
     assert_non_null(strstr(help.data, "required"));
@@ -321,7 +330,8 @@ static void the_longest_name_wins(void **state) {
         {.name = "split", .kind = FIELD_FLAG, .offset = 8, .help = ""},
         {.name = "splits", .kind = FIELD_NUMBER, .offset = 16, .min = 1, .max = 9, .help = ""},
     };
-    const field_table table = {"example", "tag", fields, 3, 3 * sizeof(int64_t)};
+    const field_table table = {
+        .operator_name = "example", .what = "tag", .fields = fields, .count = 3, .struct_bytes = 3 * sizeof(int64_t)};
     int64_t v[3];
     assert_int_equal(tag_parse(&table, "split", v), CDNAGEN_OK);
     assert_true(!v[0] && v[1] && !v[2]);
@@ -362,7 +372,7 @@ int main(void) {
         cmocka_unit_test(bad_shapes_are_explained_and_change_nothing),
         cmocka_unit_test(print_and_parse_are_inverse),
         cmocka_unit_test(structs_filled_by_hand_are_checked),
-        cmocka_unit_test(help_has_a_line_a_field),
+        cmocka_unit_test(help_has_a_line_a_field_and_alias),
         cmocka_unit_test(printing_survives_failing_allocations),
         cmocka_unit_test(the_longest_name_wins),
         cmocka_unit_test(members_without_a_field_are_zeroed),
