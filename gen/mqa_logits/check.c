@@ -76,8 +76,25 @@ static void list_atoms(const chip *c, char *out, size_t room) {
     }
 }
 
+/* check_operands: E4M3FN bytes can be made into E4M3FNUZ for a matrix unit that reads those (emit_direct.c), not the other
+ * way: the largest FNUZ bytes are NaN as FN. */
+static cdnagen_status check_operands(const chip *c, const mqa_shape *s) {
+    const struct {
+        const char *name;
+        int64_t kind;
+    } operands[] = {{"q_fp8", s->q_fp8}, {"kv_fp8", s->kv_fp8}};
+    for (int i = 0; i < 2; i++)
+        if (operands[i].kind == CDNAGEN_FP8_E4M3FNUZ && c->fp8 == CDNAGEN_FP8_E4M3FN)
+            return fail(
+                CDNAGEN_LIMIT,
+                "mqa_logits: %s=e4m3fnuz cannot be read on %s: its matrix unit reads e4m3fn; quantise to e4m3fn",
+                operands[i].name, c->name);
+    return CDNAGEN_OK;
+}
+
 cdnagen_status mqa_check_shape(const target *t, const mqa_shape *s) {
     const chip *const c = t->chip;
+    TRY(check_operands(c, s));
     for (int i = 0; i < ATOM_COUNT; i++) {
         if (!chip_has_atom(c, &atoms[i])) continue;
         if (s->heads % atoms[i].m == 0 && s->dim % atoms[i].k == 0) return CDNAGEN_OK;
@@ -201,26 +218,9 @@ static cdnagen_status check_limits(const target *t, const mqa_variant *v, const 
     return check_dma(v, &g, s);
 }
 
-/* check_operands: E4M3FN bytes can be made into E4M3FNUZ for a matrix unit that reads those (emit_direct.c), not the other
- * way: the largest FNUZ bytes are NaN as FN. */
-static cdnagen_status check_operands(const chip *c, const mqa_shape *s) {
-    const struct {
-        const char *name;
-        int64_t kind;
-    } operands[] = {{"q_fp8", s->q_fp8}, {"kv_fp8", s->kv_fp8}};
-    for (int i = 0; i < 2; i++)
-        if (operands[i].kind == CDNAGEN_FP8_E4M3FNUZ && c->fp8 == CDNAGEN_FP8_E4M3FN)
-            return fail(
-                CDNAGEN_LIMIT,
-                "mqa_logits: %s=e4m3fnuz cannot be read on %s: its matrix unit reads e4m3fn; quantise to e4m3fn",
-                operands[i].name, c->name);
-    return CDNAGEN_OK;
-}
-
 cdnagen_status mqa_check(const target *t, const void *variant, const void *shape) {
     const mqa_variant *const v = variant;
     const mqa_shape *const s = shape;
     TRY(mqa_check_shape(t, s));
-    TRY(check_operands(t->chip, s));
     return check_limits(t, v, s);
 }

@@ -81,8 +81,8 @@ typedef enum mqa_kernarg {
     MQA_KERNARG_COUNT
 } mqa_kernarg;
 
-/* mqa_check_shape: heads and dim fit some MFMA that kernels for this chip use.
- * errors: LIMIT naming what each MFMA takes
+/* mqa_check_shape: heads and dim fit some MFMA of the chip, and its operands can be read.
+ * errors: LIMIT naming what each MFMA takes, or the operand
  * mqa_check: that, and every limit of variant, shape and chip.
  * errors: BAD_TAG (fields that contradict each other), LIMIT with needed and allowed value */
 cdnagen_status mqa_check_shape(const target *t, const mqa_shape *s);

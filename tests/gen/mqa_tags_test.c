@@ -22,6 +22,9 @@ static void canonical_texts(void **state) {
         {"mfma32x32x64_bkv64_r1_w1_lds4_pd1_swp_rs_hfma_wpe3", "mfma32x32x64_bkv64_r1_w1_lds4_pd1_swp_rs_hfma_wpe3"},
         {"mfma16x16x128_bkv128_r4", "mfma16x16x128_bkv128_r4_w1"},
         {"mfma16x16x32_bkv128_r4_w2", "mfma16x16x32_bkv128_r4_w2"},
+        {"mfma_r4_w2", "mfma16x16x32_bkv128_r4_w2"},
+        {"mfma", "mfma16x16x32_bkv128_r1_w1"},
+        {"mfma_w4_hfma_wpe3_ns2", "mfma16x16x32_bkv128_r1_w4_hfma_wpe3_ns2"},
         {"mfma32x32x16_bkv64_hfma2_wpe2_ns4", "mfma32x32x16_bkv64_r1_w1_hfma2_wpe2_ns4"},
         {"mfma32x32x64_bkv64_lds3_swp_rs_ls_ts_dg", "mfma32x32x64_bkv64_r1_w1_lds3_swp_rs_ls_ts_dg"},
     };
@@ -108,7 +111,6 @@ static void bad_tags(void **state) {
         {"bkv64", {"character 1", "mfma"}},
         {"mfma32x32x64", {"bkv"}},
         {"mfma32x32x32_bkv64", {"character 5", "32x32x32", "16x16x32|32x32x16|16x16x128|32x32x64"}},
-        {"mfma_r2_w4", {"character 5", "16x16x32|32x32x16|16x16x128|32x32x64"}},
         {"mfma32x32x64_bkv8", {"character 17", "16..256"}},
         {"mfma32x32x64_bkv512", {"character 17", "16..256"}},
         {"mfma32x32x64_bkv", {"bkv", "16..256"}},
@@ -136,6 +138,12 @@ static void bad_tags(void **state) {
         {"mfma32x32x64_bkv64_", {"missing"}},
         {"mfma32x32x64_bkv64 ", {"' '"}},
         {"MFMA32x32x64_bkv64", {"'MFMA32x32x64'"}},
+        {"mfma_bkv64_r1", {"character 6", "'bkv64' gives bkv again, after 'mfma'"}},
+        {"mfma_r9_w4", {"character 7", "9 is too large: r takes 1..8"}},
+        {"mfma_w4_r2", {"character 9", "'r2' is out of order: it belongs before 'w4'"}},
+        {"mfmas_r1", {"character 5", "'s'", "16x16x32|32x32x16|16x16x128|32x32x64"}},
+        {"mfma_r1_w1_swp", {"character 12", "'swp' needs lds"}},
+        {"mfma_", {"a field is missing"}},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         mqa_variant v;

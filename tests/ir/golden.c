@@ -8,35 +8,94 @@
 #include "core/codeobj.h"
 #include "runtime/compile.h"
 
-static const char *const tags[] = {
-    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", /* the default variant first */
-    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma_wpe1",
-    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma2",
-    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs",
-    "mfma32x32x64_bkv64_r1_w1_lds2_rs_hfma",
-    "mfma32x32x64_bkv64_r1_w1_lds2_hfma",
-    "mfma32x32x64_bkv64_r1_w1_lds4_pd1_swp_rs_hfma_wpe3",
-    "mfma32x32x64_bkv64_r1_w1_lds4_pd3_swp_rs_hfma",
-    "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_hfma",
-    "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs",
-    "mfma32x32x64_bkv128_r1_w4_lds2_swp_rs_hfma",
-    "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_hfma",
-    "mfma16x16x128_bkv64_r2_w4_lds3_rs",
-    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_ls_hfma",
-    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_ls_ts_dg_hfma",
-    "mfma32x32x64_bkv64_r1_w1_lds2_ls_hfma",
-    "mfma32x32x64_bkv64_r1_w1_lds4_pd3_swp_rs_dg_hfma",
-    "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ls",
-    "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs_ts",
-    "mfma16x16x128_bkv64_r1_w4_lds2_rs_ls_dg_hfma",
-    "mfma32x32x64_bkv64_r1_w1",
-    "mfma32x32x64_bkv64_r2_w2_hfma",
-    "mfma16x16x128_bkv64_r1_w2_hfma2",
+enum { TAGS_MAX = 40, SHAPES_MAX = 8, BARS_MAX = 8 };
+
+/* bar: what the default variant must hold for 64 heads of 128, whatever the golden file says. */
+typedef struct bar {
+    const char *figure;
+    unsigned long least, most;
+} bar;
+
+typedef struct golden_chip {
+    const char *name;
+    const char *tags[TAGS_MAX]; /* the default variant first */
+    const char *shapes[SHAPES_MAX];
+    bar bars[BARS_MAX];
+} golden_chip;
+
+static const char operator_name[] = "mqa_logits";
+static const golden_chip golden_chips[] = {
+    {"gfx950",
+     {
+         "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma",
+         "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma_wpe1",
+         "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma2",
+         "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs",
+         "mfma32x32x64_bkv64_r1_w1_lds2_rs_hfma",
+         "mfma32x32x64_bkv64_r1_w1_lds2_hfma",
+         "mfma32x32x64_bkv64_r1_w1_lds4_pd1_swp_rs_hfma_wpe3",
+         "mfma32x32x64_bkv64_r1_w1_lds4_pd3_swp_rs_hfma",
+         "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_hfma",
+         "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs",
+         "mfma32x32x64_bkv128_r1_w4_lds2_swp_rs_hfma",
+         "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_hfma",
+         "mfma16x16x128_bkv64_r2_w4_lds3_rs",
+         "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_ls_hfma",
+         "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_ls_ts_dg_hfma",
+         "mfma32x32x64_bkv64_r1_w1_lds2_ls_hfma",
+         "mfma32x32x64_bkv64_r1_w1_lds4_pd3_swp_rs_dg_hfma",
+         "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ls",
+         "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs_ts",
+         "mfma16x16x128_bkv64_r1_w4_lds2_rs_ls_dg_hfma",
+         "mfma32x32x64_bkv64_r1_w1",
+         "mfma32x32x64_bkv64_r2_w2_hfma",
+         "mfma16x16x128_bkv64_r1_w2_hfma2",
+         "mfma16x16x32_bkv128_r2_w4",
+         "mfma32x32x16_bkv64_r1_w1_hfma",
+     },
+     {"heads=64 dim=128 clean=1", "heads=64 dim=128 clean=0", "heads=128 dim=128 clean=1", "heads=32 dim=64 clean=1",
+      "heads=32 dim=512 clean=1"},
+     /* per 64 columns eight products, DMA of 16 bytes a lane for the whole tile, one store by 64 lanes, and nothing that stalls
+  * or moves registers about */
+     {{" mfma=", 8, 8},
+      {" lds_dma=", 8, 8},
+      {" stores=", 1, 1},
+      {" valu=", 128, 140},
+      {" full_waits=", 0, 0},
+      {" accvgpr=", 0, 0},
+      {" scratch=", 0, 0},
+      {" spills=", 0, 0}}},
+    {"gfx942",
+     {
+         "mfma16x16x32_bkv128_r1_w4",
+         "mfma16x16x32_bkv128_r1_w1",
+         "mfma16x16x32_bkv128_r1_w2",
+         "mfma16x16x32_bkv128_r2_w1",
+         "mfma16x16x32_bkv128_r2_w2",
+         "mfma16x16x32_bkv128_r2_w4",
+         "mfma16x16x32_bkv128_r4_w1",
+         "mfma16x16x32_bkv128_r4_w2",
+         "mfma16x16x32_bkv128_r4_w4",
+         "mfma16x16x32_bkv128_r2_w4_hfma",
+         "mfma16x16x32_bkv128_r2_w4_hfma2",
+         "mfma16x16x32_bkv128_r1_w4_hfma_wpe4",
+         "mfma16x16x32_bkv16_r1_w1",
+         "mfma32x32x16_bkv128_r1_w4",
+         "mfma32x32x16_bkv128_r2_w2_hfma2",
+         "mfma32x32x16_bkv64_r1_w1_hfma",
+     },
+     {"heads=64 dim=128 clean=1", "heads=64 dim=128 clean=0", "heads=128 dim=128 clean=1", "heads=32 dim=64 clean=1",
+      "heads=32 dim=512 clean=1", "heads=64 dim=128 clean=1 q_fp8=e4m3fn", "heads=64 dim=128 clean=1 kv_fp8=e4m3fn",
+      "heads=64 dim=128 clean=0 q_fp8=e4m3fn kv_fp8=e4m3fn"},
+     /* a wave's 32 columns of a tile: 32 products, its keys in 16 bytes a lane and its scales, one store */
+     {{" mfma=", 32, 32},
+      {" loads=", 5, 5},
+      {" stores=", 1, 1},
+      {" valu=", 64, 80},
+      {" accvgpr=", 0, 0},
+      {" scratch=", 0, 0},
+      {" spills=", 0, 0}}},
 };
-static const char *const shapes[] = {"heads=64 dim=128 clean=1", "heads=64 dim=128 clean=0",
-                                     "heads=128 dim=128 clean=1", "heads=32 dim=64 clean=1",
-                                     "heads=32 dim=512 clean=1"};
-static const char operator_name[] = "mqa_logits", chip_name[] = "gfx950";
 
 typedef struct counts {
     unsigned mfma, valu, salu, lds_dma, lds_reads, loads, stores, waits, full_waits, barriers, nops, accvgpr;
@@ -114,7 +173,7 @@ static cdnagen_status generate(const plan *p, bytes *object, text *listing) {
 }
 
 /* One golden line; nothing for a shape that the tag cannot serve. */
-static cdnagen_status add_line(const char *tag, const char *shape, text *out) {
+static cdnagen_status add_line(const char *chip_name, const char *tag, const char *shape, text *out) {
     char full[512];
     snprintf(full, sizeof full, "%s:%s", operator_name, tag);
     target t;
@@ -179,29 +238,21 @@ static int compare(const char *expected, const char *got) {
     return differences;
 }
 
-/* What the default variant must hold for 64 heads of 128, whatever the golden file says: per 64 columns eight products,
- * DMA of 16 bytes a lane for the whole tile, one store by 64 lanes, at most 140 VALU instructions, and nothing that
- * stalls or moves registers about. */
-static const struct {
-    const char *figure;
-    unsigned long least, most;
-} bar[] = {{" mfma=", 8, 8},       {" lds_dma=", 8, 8}, {" stores=", 1, 1},  {" valu=", 128, 140},
-           {" full_waits=", 0, 0}, {" accvgpr=", 0, 0}, {" scratch=", 0, 0}, {" spills=", 0, 0}};
-
-static int check_bar(const char *line) {
+static int check_bars(const bar *bars, const char *line) {
     int differences = 0;
-    for (size_t i = 0; i < sizeof bar / sizeof *bar; i++) {
-        const unsigned long figure = strtoul(strstr(line, bar[i].figure) + strlen(bar[i].figure), NULL, 10);
-        if (figure >= bar[i].least && figure <= bar[i].most) continue;
-        fprintf(stderr, "%.*s:%s%lu, must be %lu to %lu\n", (int)strcspn(line, ":"), line, bar[i].figure, figure,
-                bar[i].least, bar[i].most);
+    for (int i = 0; i < BARS_MAX && bars[i].figure; i++) {
+        const bar *const b = &bars[i];
+        const unsigned long figure = strtoul(strstr(line, b->figure) + strlen(b->figure), NULL, 10);
+        if (figure >= b->least && figure <= b->most) continue;
+        fprintf(stderr, "%.*s:%s%lu, must be %lu to %lu\n", (int)strcspn(line, ":"), line, b->figure, figure, b->least,
+                b->most);
         differences++;
     }
     return differences;
 }
 
-static int check(const char *golden, const char *now) {
-    int differences = check_bar(now), kernels = 0;
+static int check(const golden_chip *of, const char *golden, const char *now) {
+    int differences = check_bars(of->bars, now), kernels = 0;
     for (const char *at = now; *at; at += strcspn(at, "\n"), at += *at == '\n', kernels++) {
         const char *const expected = same_kernel(golden, at);
         if (expected) {
@@ -216,31 +267,27 @@ static int check(const char *golden, const char *now) {
         fprintf(stderr, "%.*s: golden, but no longer generated\n", (int)strcspn(at, ":"), at);
         differences++;
     }
-    printf("%d kernels, %d differences\n", kernels, differences);
+    printf("%s: %d kernels, %d differences\n", of->name, kernels, differences);
     if (differences) printf("if they are meant: ./dev golden, and commit what it writes\n");
     return differences != 0;
 }
 
-int main(int argc, char **argv) {
-    const int checking = argc > 1 && !strcmp(argv[1], "--check");
-    if (argc > 1 && !checking) {
-        fprintf(stderr, "usage: golden           write %s anew\n       golden --check   compare with it\n", GOLDEN_DIR);
-        return 2;
-    }
+/* Write a chip's file, or compare with it; 1 if that failed. */
+static int make(const golden_chip *of, int checking) {
     char path[1024];
-    snprintf(path, sizeof path, "%s/%s_%s.txt", GOLDEN_DIR, operator_name, chip_name);
+    snprintf(path, sizeof path, "%s/%s_%s.txt", GOLDEN_DIR, operator_name, of->name);
     text now = {0}, golden = {0};
-    for (size_t t = 0; t < sizeof tags / sizeof *tags; t++)
-        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-            if (add_line(tags[t], shapes[s], &now) != CDNAGEN_OK) {
-                fprintf(stderr, "%s %s: %s\n", tags[t], shapes[s], cdnagen_error());
+    for (int t = 0; t < TAGS_MAX && of->tags[t]; t++)
+        for (int s = 0; s < SHAPES_MAX && of->shapes[s]; s++)
+            if (add_line(of->name, of->tags[t], of->shapes[s], &now) != CDNAGEN_OK) {
+                fprintf(stderr, "%s %s: %s\n", of->tags[t], of->shapes[s], cdnagen_error());
                 return 1;
             }
     int failed = now.failed;
     if (checking && !failed) {
         failed = !read_file(path, &golden);
         if (failed) fprintf(stderr, "%s cannot be read\n", path);
-        if (!failed) failed = check(golden.data, now.data);
+        if (!failed) failed = check(of, golden.data, now.data);
     } else if (!failed) {
         FILE *const f = fopen(path, "w");
         failed = !f || fwrite(now.data, 1, now.length, f) != now.length;
@@ -249,5 +296,16 @@ int main(int argc, char **argv) {
     }
     text_free(&now);
     text_free(&golden);
+    return failed;
+}
+
+int main(int argc, char **argv) {
+    const int checking = argc > 1 && !strcmp(argv[1], "--check");
+    if (argc > 1 && !checking) {
+        fprintf(stderr, "usage: golden           write %s anew\n       golden --check   compare with it\n", GOLDEN_DIR);
+        return 2;
+    }
+    int failed = 0;
+    for (size_t i = 0; i < sizeof golden_chips / sizeof *golden_chips; i++) failed |= make(&golden_chips[i], checking);
     return failed;
 }

@@ -26,6 +26,10 @@ static const char *const tags[] = {
     "mfma16x16x128_bkv64_r2_w4_hfma2_ns7",
     "mfma16x16x128_bkv128_r1_w2_wpe2",
     "mfma16x16x128_bkv256_r2_w4_hfma",
+    "mfma16x16x32_bkv128_r1_w4",
+    "mfma16x16x32_bkv16_r1_w1",
+    "mfma32x32x16_bkv128_r1_w4",
+    "mfma32x32x16_bkv32_r1_w1",
     /* lds */
     "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma",
     "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma_wpe1",
