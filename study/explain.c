@@ -7,8 +7,10 @@
 
 #include "study/check.h"
 
-/* Host and device each hold the data once. */
+/* Data that are made are held once by the host and once by the device; without, only the pages that the workgroups looked
+ * at write are. */
 #define DATA_BYTES_MAX (512ll << 20)
+#define ADDRESSES_MAX (4ll << 30)
 
 static cdnagen_status look(cdnagen *ctx, cdnagen_kernel *kernel, const plan *p, const sim_timing_options *asked,
                            uint64_t stands_for, sim_timing *out) {
@@ -37,8 +39,9 @@ cdnagen_status explain_run(cdnagen *ctx, cdnagen_kernel *kernel, const cdnagen_k
     plan launched;
     *out = (explanation){0};
     launched = *p;
-    if (p->family->workload->reduce)
-        TRY(p->family->workload->reduce(p, info->grid, DATA_BYTES_MAX, &launched, &out->reduced));
+    const workload *const w = p->family->workload;
+    if (w->reduce)
+        TRY(w->reduce(p, info->grid, w->make_modelled ? ADDRESSES_MAX : DATA_BYTES_MAX, &launched, &out->reduced));
     snprintf(out->shape, sizeof out->shape, "%s", launched.shape_text);
     out->groups = (uint64_t)info->grid[0] * info->grid[1] * info->grid[2];
     cdnagen_status status =
