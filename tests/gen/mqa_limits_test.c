@@ -176,21 +176,6 @@ static void auto_serves_every_shape_that_fits_an_atom(void **state) {
     }
 }
 
-static void auto_takes_the_first_choice_of_its_class(void **state) {
-    (void)state;
-    static const char *const rows[][2] = {
-        {"heads=32 dim=64", "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma"},
-        {"heads=64 dim=128", "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma"},
-        {"heads=128 dim=128", "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma"},
-        {"heads=16 dim=128", "mfma16x16x128_bkv64_r1_w1_lds2_swp_rs_hfma"},
-        {"heads=32 dim=192", "mfma32x32x64_bkv64_r1_w4_lds2_swp_rs_hfma"},
-        {"heads=128 dim=512", "mfma32x32x64_bkv64_r1_w4_lds2_swp_rs_hfma"},
-        {"heads=48 dim=512", "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_hfma"},
-    };
-    for (size_t i = 0; i < COUNT(rows); i++)
-        assert_string_equal(plan_of("mqa_logits:auto", rows[i][0]).tag, rows[i][1]);
-}
-
 /* Where each class's first choice leaves LDS for a wave on every SIMD. */
 static void auto_leaves_no_simd_without_a_wave(void **state) {
     (void)state;
@@ -222,7 +207,6 @@ int main(void) {
         cmocka_unit_test(accepted),
         cmocka_unit_test(the_nearest_tag_fits),
         cmocka_unit_test(auto_serves_every_shape_that_fits_an_atom),
-        cmocka_unit_test(auto_takes_the_first_choice_of_its_class),
         cmocka_unit_test(auto_leaves_no_simd_without_a_wave),
         cmocka_unit_test(auto_names_what_each_choice_lacked),
     };

@@ -50,11 +50,15 @@ static hip_error event_synchronize(hip_event event) {
     note('w');
     return real->event_synchronize(event);
 }
+static const float *series; /* what elapsed times are, one after the other; NULL: as below */
 /* B takes twice as long as A, cold twice as long as hot. */
 static hip_error event_elapsed_time(float *ms, hip_event start, hip_event stop) {
     const hip_error e = real->event_elapsed_time(ms, start, stop);
     const char side = calls[call_count - 3], before = call_count > 4 ? calls[call_count - 5] : ' ';
-    *ms = (side == 'B' ? 2.0f : 1.0f) * (before == 'F' ? 2.0f : 1.0f);
+    if (series)
+        *ms = *series++;
+    else
+        *ms = (side == 'B' ? 2.0f : 1.0f) * (before == 'F' ? 2.0f : 1.0f);
     note('E');
     return e;
 }
@@ -185,6 +189,27 @@ static void each_turn_is_ramped(void **state) {
     real->free(a.memory);
 }
 
+static void medians_of_means(void **state) {
+    (void)state;
+    hip_table t = recorder();
+    work a = {.letter = 'a'};
+    assert_int_equal(real->malloc(&a.memory, 64), 0);
+    measure_side sides[2] = {{.launch = launch, .user = &a}, {.launch = launch, .user = &a}};
+    measure_counts n = {.turns = 1, .samples = 3, .replays = 2, .flush_bytes = 64};
+    /* Samples of two replays: hot, cold, hot, cold, hot, cold. */
+    series = (const float[]){1, 3, 10, 10, 9, 9, 30, 30, 1, 4, 20, 22, 7, 7, 1, 1, 5, 5, 2, 2, 6, 6, 3, 3};
+    assert_int_equal(measure_pair(&t, &n, sides), CDNAGEN_OK);
+    const double got[] = {sides[0].hot_us, sides[0].cold_us, sides[1].hot_us, sides[1].cold_us};
+    const double odd[] = {2500, 21000, 6000, 2000};
+    for (int i = 0; i < 4; i++) assert_true(got[i] == odd[i]);
+    n.samples = 2, n.replays = 1;
+    series = (const float[]){1, 5, 2, 7, 4, 1, 8, 2};
+    assert_int_equal(measure_pair(&t, &n, sides), CDNAGEN_OK);
+    assert_true(sides[0].hot_us == 1500 && sides[0].cold_us == 6000 && sides[1].hot_us == 6000);
+    series = NULL;
+    real->free(a.memory);
+}
+
 static void the_standard_is_20_samples_of_50(void **state) {
     (void)state;
     assert_int_equal(measure_standard.turns * measure_standard.samples, 20);
@@ -213,6 +238,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(turns_samples_replays),
         cmocka_unit_test(each_turn_is_ramped),
+        cmocka_unit_test(medians_of_means),
         cmocka_unit_test(the_standard_is_20_samples_of_50),
         cmocka_unit_test(a_side_that_fails_or_does_nothing_is_an_error),
     };
