@@ -23,6 +23,11 @@ static const struct row {
 } rows[] = {
     {"no command", "", "", BAD_INPUT, {"usage:", "precompile"}},
     {"unknown command", "", "frobnicate", BAD_INPUT, {"frobnicate", "usage:"}},
+    {"nothing to tune", "", "tune", BAD_INPUT, {"one operator", "cdnagen list"}},
+    {"an unknown operator to tune", "", "tune frob", BAD_INPUT, {"frob", "cdnagen list"}},
+    {"a budget that is no number", "", "tune mqa_logits --budget some", BAD_INPUT, {"--budget", "some"}},
+    {"shapes that no class has", "", "tune mqa_logits --sim --db :memory: --shapes heads=7", BAD_INPUT, {"heads=7"}},
+    {"a tuner's file in no folder", "", "tune mqa_logits --sim --db /no/such/x.db", BAD_INPUT, {"/no/such/x.db"}},
     {"no tag", "", "gen", BAD_INPUT, {"OP:TAG", "cdnagen list"}},
     {"unknown option", "", "gen --frob " GOOD_TAG, BAD_INPUT, {"--frob", "--target", "--dump"}},
     {"option of another command", "", "gen --check " GOOD_TAG, BAD_INPUT, {"--check", "known are"}},

@@ -74,9 +74,21 @@ static void jobs_that_are_not_text(void **state) {
     command_free(&o);
 }
 
+/* The table for a class goes to the folder; a second run times nothing and writes the same. */
+static void route_tables(void **state) {
+    (void)state;
+#define TUNE "CDNAGEN_CACHE_DIR=$PWD/cache " CDNAGEN_COMMAND " tune mqa_logits --target gfx950 --sim=late,threads=1 "
+    command_shell(TUNE "--db t.db --shapes 'seq=64 heads=32 dim=64' --budget 2 --out first >out 2>err");
+    command_shell("grep -q '2 timed (0 of them from the file)' out && grep -q 'clk modelled' out && ! test -s err");
+    command_shell(TUNE "--db t.db --shapes 'seq=64 heads=32 dim=64' --budget 0 --out second >out 2>err");
+    command_shell(
+        "grep -q '2 timed (2 of them from the file)' out && cmp first/routes_gfx950.inc second/routes_gfx950.inc");
+    command_shell("grep -q '^ROUTE(\"gfx950\", 32, 64, 256, ANY, \"mfma' first/routes_gfx950.inc");
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, command_setup, command_teardown)
-    const struct CMUnitTest tests[] = {TEST(lost_output), TEST(closed_streams), TEST(whole_files), TEST(refused_words),
-                                       TEST(jobs_that_are_not_text)};
+    const struct CMUnitTest tests[] = {TEST(lost_output),   TEST(closed_streams),         TEST(whole_files),
+                                       TEST(refused_words), TEST(jobs_that_are_not_text), TEST(route_tables)};
     return cmocka_run_group_tests_name("outputs", tests, NULL, NULL);
 }
