@@ -15,25 +15,19 @@ static cdnagen_status show_fields(const char *title, const field_table *table) {
     return CDNAGEN_OK;
 }
 
-/* show_routes: what `auto` means over the shapes that models have. */
+/* show_routes: what `auto` means for the operator's example shapes. */
 static void show_routes(const family *f, const target *t) {
-    static const char *const lengths[] = {"seq=1 seq_kv=4096", "seq=128 seq_kv=1024", "seq=4096 seq_kv=4096"};
-    static const int heads[] = {16, 32, 64, 128}, dims[] = {64, 128, 256, 512};
     printf("\nroutes of %s:auto on %s\n", f->name, t->text);
     text name = {0};
     text_add(&name, "%s:auto", f->name);
-    for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
-        for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
-            for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
-                char shape[128];
-                snprintf(shape, sizeof shape, "%s heads=%d dim=%d", lengths[l], heads[h], dims[d]);
-                plan p;
-                if (name.failed || plan_make(name.data, shape, t, 0, &p))
-                    printf("  %-42s none: %s\n", shape, cdnagen_error());
-                else
-                    printf("  %-42s %s%s%s%s\n", shape, p.tag, *p.waves_per_eu ? "  (amdgpu-waves-per-eu \"" : "",
-                           p.waves_per_eu, *p.waves_per_eu ? "\")" : "");
-            }
+    for (const char *const *shape = f->examples; *shape; shape++) {
+        plan p;
+        if (name.failed || plan_make(name.data, *shape, t, 0, &p))
+            printf("  %-42s none: %s\n", *shape, cdnagen_error());
+        else
+            printf("  %-42s %s%s%s%s\n", *shape, p.tag, *p.waves_per_eu ? "  (amdgpu-waves-per-eu \"" : "",
+                   p.waves_per_eu, *p.waves_per_eu ? "\")" : "");
+    }
     text_free(&name);
 }
 

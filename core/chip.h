@@ -32,6 +32,7 @@ typedef struct chip {
     int lds_read_banks;  /* banks of 4 bytes that one read phase spreads over */
     int vgpr_granule, vgpr_per_simd, agpr_per_wave, simds, waves_per_simd, sgpr_per_simd;
     int xcds, cus; /* of the full product */
+    int l2_bytes;  /* of one XCD */
     fp8_kind fp8;  /* what the MFMA reads */
     int has_permlane_swap;
     uint32_t long_mfma_slots; /* instructions between an MFMA of 16 passes and another use of its result */

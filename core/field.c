@@ -85,9 +85,25 @@ static void say_values(line *l, const field_table *table, const field *f) {
 static void say_spelling(line *l, const field_table *table, const field *f) {
     say(l, "%s", f->name);
     if (is_tag(table) && f->kind == FIELD_FLAG) return;
+    if (!*f->name) {
+        say_values(l, table, f);
+        return;
+    }
     say(l, "%s<", is_tag(table) ? "" : "=");
     say_values(l, table, f);
     say(l, ">");
+}
+
+/* name: what messages call a field; one without a name goes by its words: "4w|8w". */
+typedef struct name {
+    char text[WORD_MAX];
+} name;
+static name name_of(const field_table *table, const field *f) {
+    name n;
+    line words = {.length = 0};
+    if (!*f->name) say_values(&words, table, f);
+    snprintf(n.text, sizeof n.text, "%.*s", WORD_MAX - 1, *f->name ? f->name : words.data);
+    return n;
 }
 
 /* Tag fields that may come at `next`: up to the first one that must, and only those that have what they need. */
@@ -259,8 +275,8 @@ static size_t tag_field(const field_table *table, span s) {
 static cdnagen_status check_place(const parse *p, size_t i, size_t next, span s) {
     const field *fields = p->table->fields;
     if (p->given[i].at)
-        return refuse(p, s, "'%.*s' gives %s again, after '%.*s': give it once", SHOW(s), fields[i].name,
-                      SHOW(p->given[i]));
+        return refuse(p, s, "'%.*s' gives %s again, after '%.*s': give it once", SHOW(s),
+                      name_of(p->table, &fields[i]).text, SHOW(p->given[i]));
     for (size_t later = i + 1; later < next; later++)
         if (p->given[later].at)
             return refuse(p, s, "'%.*s' is out of order: it belongs before '%.*s'", SHOW(s), SHOW(p->given[later]));
@@ -268,8 +284,8 @@ static cdnagen_status check_place(const parse *p, size_t i, size_t next, span s)
         if (fields[before].required && !p->given[before].at) {
             line legal = {.length = 0};
             say_legal_fields(&legal, p, next);
-            return refuse(p, s, "'%.*s' comes before %s, which is required; %s", SHOW(s), fields[before].name,
-                          legal.data);
+            return refuse(p, s, "'%.*s' comes before %s, which is required; %s", SHOW(s),
+                          name_of(p->table, &fields[before]).text, legal.data);
         }
     return CDNAGEN_OK;
 }
@@ -323,7 +339,7 @@ cdnagen_status tag_parse(const field_table *table, const char *tag, void *out) {
             line legal = {.length = 0};
             say_legal_fields(&legal, &p, next);
             return refuse(&p, span_of(tag + strlen(tag), 0), "it ends without %s, which is required; %s",
-                          table->fields[i].name, legal.data);
+                          name_of(table, &table->fields[i]).text, legal.data);
         }
     return finish(&p, out);
 }
@@ -459,10 +475,10 @@ void shape_print(const field_table *table, const void *shape, unsigned uses, tex
 
 /* ---- checking structs ---- */
 
-static int is_legal(const field *f, int64_t v) {
+static int is_legal(const field_table *table, const field *f, int64_t v) {
     if (!f->required && v == f->standard) return 1;
     if (f->kind == FIELD_NUMBER || f->kind == FIELD_FLAG) return v >= lowest(f) && v <= highest(f);
-    for (size_t i = 0; f->words[i]; i++)
+    for (size_t i = first_word(table, f); f->words[i]; i++)
         if (f->kind == FIELD_TRIPLE ? v == triple_of(f->words[i]) : v == (int64_t)i) return 1;
     return 0;
 }
@@ -471,14 +487,14 @@ cdnagen_status fields_check(const field_table *table, const void *s) {
     for (size_t i = 0; i < table->count; i++) {
         const field *f = &table->fields[i];
         const int64_t v = field_get(f, s);
-        if (!is_legal(f, v)) {
+        if (!is_legal(table, f, v)) {
             line legal = {.length = 0};
             say_values(&legal, table, f);
             if (f->kind == FIELD_TRIPLE)
                 return fail(status_of(table), "%s %s: %s of %dx%dx%d is not legal: it takes %s", table->operator_name,
                             table->what, f->name, TRIPLE_M(v), TRIPLE_N(v), TRIPLE_K(v), legal.data);
             return fail(status_of(table), "%s %s: %s of %" PRId64 " is not legal: it takes %s", table->operator_name,
-                        table->what, f->name, v, legal.data);
+                        table->what, name_of(table, f).text, v, legal.data);
         }
         if (v != f->standard && is_given(table, f, v) && !has_needs(table, f, s))
             return fail(status_of(table), "%s %s: %s needs %s, which is not given", table->operator_name, table->what,

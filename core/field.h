@@ -16,7 +16,8 @@
 typedef enum field_kind {
     FIELD_FLAG,   /* present = 1: "swp" */
     FIELD_NUMBER, /* name then digits: "bkv64"; in a shape "heads=64" */
-    FIELD_WORD,   /* name then one of `words`; stored as its index; index 0 of a tag word is "not given" */
+    FIELD_WORD,   /* name then one of `words`; stored as its index; index 0 of a tag word is "not given". The name of a
+                     tag's may be "": the words speak for themselves */
     FIELD_TRIPLE  /* name then MxNxK: "mfma32x32x64"; stored as m<<40 | n<<20 | k */
 } field_kind;
 

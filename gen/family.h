@@ -56,6 +56,7 @@ typedef struct launch {
 typedef struct device_facts {
     int cus;
     uint32_t workgroups_per_cu; /* of this kernel, 0 = unknown */
+    int diagnosis;              /* kernels whose results are wrong by design may be launched */
 } device_facts;
 
 /* problem: host data of one run, in the order of the family's buffers. */
@@ -138,6 +139,10 @@ struct family {
     const char *summary; /* one line */
     field_table tag, shape;
     size_t args_bytes; /* of the public argument struct */
+    /* examples: shapes for which `cdnagen list` shows what `auto` takes, NULL-terminated */
+    const char *const *examples;
+    /* complete: words of the shape that follow from others and were left out; NULL if there are none. */
+    void (*complete)(const void *variant, void *shape);
     /* check: everything that a variant, shape and chip must satisfy together, before anything is compiled.
      * errors: BAD_TAG, BAD_SHAPE, LIMIT (needed and allowed value named), NOT_YET */
     cdnagen_status (*check)(const target *t, const void *variant, const void *shape);

@@ -56,6 +56,7 @@ cdnagen_status plan_from_structs(const family *f, const void *variant, const voi
     memcpy(p.shape, shape, f->shape.struct_bytes);
     TRY(fields_check(&f->tag, p.variant));
     TRY(fields_check(&f->shape, p.shape));
+    if (f->complete) f->complete(p.variant, p.shape);
     TRY(f->check(&p.target, p.variant, p.shape));
     TRY(print_text(tag_print, &f->tag, p.variant, ALL_FIELDS, p.tag));
     TRY(print_text(tag_print, &f->tag, p.variant, KERNEL_FIELDS, p.kernel_tag));

@@ -202,6 +202,88 @@ typedef struct cdnagen_mqa_logits_args {
 CDNAGEN_API cdnagen_status cdnagen_launch_mqa_logits(cdnagen_kernel *kernel, const cdnagen_mqa_logits_args *args,
                                                      void *stream);
 
+/* ---- operator gemm_blockscale ---- */
+
+typedef enum cdnagen_b_layout {
+    CDNAGEN_B_PLAIN = 0,      /* [n, k] rows */
+    CDNAGEN_B_PRESHUFFLED = 1 /* as cdnagen_pack_b leaves it */
+} cdnagen_b_layout;
+typedef enum cdnagen_scale_layout {
+    CDNAGEN_SCALES_ROW_MAJOR = 0, /* [m, ceil(k / 128)] in memory */
+    CDNAGEN_SCALES_K_MAJOR = 1    /* [ceil(k / 128), m] in memory */
+} cdnagen_scale_layout;
+typedef enum cdnagen_scale_type {
+    CDNAGEN_SCALES_F32 = 0,
+    CDNAGEN_SCALES_UE8M0 = 1 /* bytes x that mean 2^(x - 127) */
+} cdnagen_scale_type;
+typedef enum cdnagen_out_type { CDNAGEN_OUT_BF16 = 0, CDNAGEN_OUT_F16 = 1 } cdnagen_out_type;
+typedef enum cdnagen_tail {
+    CDNAGEN_TAIL_AS_SHAPE = 0, /* what the k (n) of the shape needs; any, if that is not known yet */
+    CDNAGEN_TAIL_ANY = 1,      /* the kernel serves every k (n) */
+    CDNAGEN_TAIL_NONE = 2      /* only multiples of its tile's */
+} cdnagen_tail;
+
+/* cdnagen_gemm_blockscale_shape: the shape words of gemm_blockscale as a struct. One kernel serves every m, and every n
+ * and k of its tail classes. */
+typedef struct cdnagen_gemm_blockscale_shape {
+    size_t size;
+    int64_t m, n, k;        /* run-time, 0 if not known yet; auto needs them all */
+    int32_t k_tail, n_tail; /* cdnagen_tail */
+    int32_t a_fp8, b_fp8;   /* cdnagen_fp8 */
+    int32_t b_layout;       /* cdnagen_b_layout */
+    int32_t a_scale_layout; /* cdnagen_scale_layout; with one row of A, or k <= 128, the two coincide */
+    int32_t scale_m;        /* rows of A that share a scale: 1 (also if 0) or 128 */
+    int32_t scale_n;        /* columns of C that share a scale of B: 128 (also if 0) or 1 */
+    int32_t scale_type;     /* cdnagen_scale_type, of both scales */
+    int32_t c_type;         /* cdnagen_out_type */
+} cdnagen_gemm_blockscale_shape;
+
+/* cdnagen_gen_gemm_blockscale: gen_kernel with a typed shape.
+ * shapes: `tag` with or without "gemm_blockscale:"   owner, errors: as gen_kernel */
+CDNAGEN_API cdnagen_status cdnagen_gen_gemm_blockscale(cdnagen *ctx, const char *tag,
+                                                       const cdnagen_gemm_blockscale_shape *shape,
+                                                       cdnagen_kernel **out);
+
+/* cdnagen_gemm_blockscale_args: one launch. Strides are elements from one row to the next of the matrix as it is in
+ * memory; 0 means contiguous. Rows of A and of plain B begin at multiples of 16 bytes; with a tag that has `cs`, rows of
+ * C at multiples of 8. Elements between the end of a row and the next row are not used, and those of C not written. A
+ * buffer needs the bytes from its first element to its last. c and the workspace overlap nothing else. */
+typedef struct cdnagen_gemm_blockscale_args {
+    size_t size;
+    cdnagen_buffer a;         /* [m, k] e4m3 */
+    cdnagen_buffer b;         /* [n, k] e4m3, plain or preshuffled */
+    cdnagen_buffer a_scales;  /* [ceil(m / scale_m), ceil(k / 128)], or the transposed */
+    cdnagen_buffer b_scales;  /* [ceil(n / scale_n), ceil(k / 128)] */
+    cdnagen_buffer c;         /* [m, n] bf16 or f16, written */
+    cdnagen_buffer workspace; /* cdnagen_gemm_blockscale_workspace bytes; unused if those are 0 */
+    int64_t m, n, k;
+    int64_t a_stride, b_stride, a_scales_stride, b_scales_stride, c_stride; /* b_stride: plain B only */
+} cdnagen_gemm_blockscale_args;
+
+/* cdnagen_launch_gemm_blockscale: c[m,n] = sum_kb (sum_(k in kb) a[m,k] b[n,k]) a_scales[m,kb] b_scales[n/scale_n,kb],
+ * kb = k / 128.
+ * shapes: see cdnagen_gemm_blockscale_args; m or n of 0 is a success without a launch, k of 0 writes zeros
+ * math:   f32 sums of a block in the matrix unit, one f32 fma a block with the product of its two scales, and one
+ *         rounding to the type of c, to nearest even; the same bits at every launch
+ * errors: BAD_ARGUMENT (null, short, misaligned or overlapped buffer, stride, wrong kernel, a k or n that the kernel's
+ *         tail classes exclude), LIMIT, NO_DEVICE, HIP, FAULT */
+CDNAGEN_API cdnagen_status cdnagen_launch_gemm_blockscale(cdnagen_kernel *kernel,
+                                                          const cdnagen_gemm_blockscale_args *args, void *stream);
+
+/* cdnagen_gemm_blockscale_workspace: device memory that a launch of m rows and n columns needs; 0 unless the tag has
+ * `sk`. It is zeroed before its first launch, and may serve one launch after another in a stream: each leaves zero what
+ * the next one counts on.
+ * units: bytes   errors: BAD_ARGUMENT */
+CDNAGEN_API cdnagen_status cdnagen_gemm_blockscale_workspace(const cdnagen_kernel *kernel, int64_t m, int64_t n,
+                                                             size_t *bytes);
+
+/* cdnagen_pack_b: B as kernels of b=preshuffled read it, in host memory: blocks of 16 rows, 16 bytes of each row in
+ * turn.
+ * shapes: rows [n, k] bytes, `stride` bytes apart (0: k); packed n * k bytes, not the same memory. n is a multiple of
+ *         16, k of 32
+ * errors: BAD_ARGUMENT */
+CDNAGEN_API cdnagen_status cdnagen_pack_b(const void *rows, int64_t stride, int64_t n, int64_t k, void *packed);
+
 /* ---- device memory and order, for callers that do not hold HIP themselves ---- */
 
 /* cdnagen_alloc: device memory, 256-byte aligned, uninitialised.   units: bytes, > 0

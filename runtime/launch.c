@@ -46,3 +46,12 @@ cdnagen_status cdnagen_launch_mqa_logits(cdnagen_kernel *kernel, const cdnagen_m
     TRY(sized_copy("cdnagen_mqa_logits_args", &known, sizeof known, offsetof(cdnagen_mqa_logits_args, q_stride), args));
     return launch_kernel(kernel, "mqa_logits", &known, stream);
 }
+
+cdnagen_status cdnagen_launch_gemm_blockscale(cdnagen_kernel *kernel, const cdnagen_gemm_blockscale_args *args,
+                                              void *stream) {
+    if (!kernel || !args) return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL", kernel ? "args" : "kernel");
+    cdnagen_gemm_blockscale_args known;
+    TRY(sized_copy("cdnagen_gemm_blockscale_args", &known, sizeof known,
+                   offsetof(cdnagen_gemm_blockscale_args, a_stride), args));
+    return launch_kernel(kernel, "gemm_blockscale", &known, stream);
+}

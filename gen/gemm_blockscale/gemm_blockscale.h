@@ -4,21 +4,26 @@
 #define GEN_GEMM_BLOCKSCALE_H
 
 #include "gen/family.h"
+#include "gen/gemm/pack.h"
+#include "gen/gemm/raster.h"
 
-typedef enum gemm_core { GEMM_4W = 0, GEMM_8W = 1 } gemm_core;
+typedef enum gemm_core {
+    GEMM_4W = 1, /* B straight from preshuffled memory, A (and plain B) through LDS */
+    GEMM_8W = 2  /* ping-pong, A and B through LDS */
+} gemm_core;
 typedef enum gemm_sched { GEMM_INLINE = 0, GEMM_DELAYED = 1, GEMM_CLUSTER = 2 } gemm_sched;
 
 /* gemm_ablation: a kernel that leaves something out on purpose. Its numbers are wrong by design: it is launched by the
  * diagnosis only. */
 typedef enum gemm_ablation {
     GEMM_WHOLE = 0,
-    GEMM_TWIN,       /* promote-free ceiling: MFMA chained over K, one scale in the epilogue */
-    GEMM_NO_PROMOTE, /* sums chained, scales loaded all the same */
-    GEMM_NO_SCALES,  /* scales are constants */
-    GEMM_NO_A,       /* A of the first K tile for all of them */
-    GEMM_NO_B,
-    GEMM_NO_LDS,  /* fragments are constants */
-    GEMM_NO_STORE /* one predicated store keeps the sums alive */
+    GEMM_TWIN,       /* xtwin: promote-free ceiling: MFMA chained over K, one scale in the epilogue */
+    GEMM_NO_PROMOTE, /* xpromote: sums chained, scales loaded all the same */
+    GEMM_NO_SCALES,  /* xscales: scales are constants */
+    GEMM_NO_A,       /* xa: A of the first K tile for all of them */
+    GEMM_NO_B,       /* xb */
+    GEMM_NO_LDS,     /* xlds: fragments are constants */
+    GEMM_NO_STORE    /* xstore: one predicated store keeps the sums alive */
 } gemm_ablation;
 
 /* blockscale_variant: the tag's fields, e.g. mfma16x16x128_t64x256x128_4w_panel8_cs_async_wpe2. */
@@ -42,10 +47,26 @@ typedef struct blockscale_variant {
     int64_t wpe;      /* waves_per_eu asked; 0 = the operator's default */
 } blockscale_variant;
 
+/* blockscale_geometry: what follows from a variant and a shape; one function computes it for check, plan, emit and
+ * tests. A wave owns m_atoms x n_atoms atoms of each tile. */
+typedef struct blockscale_geometry {
+    int m, n, k;    /* atom */
+    int bm, bn, bk; /* tile */
+    int waves, waves_m, waves_n, threads;
+    int m_atoms, n_atoms;
+    int k_steps;          /* atoms along one scale block: 128 / k */
+    int k_blocks;         /* scale blocks of a K tile: bk / 128 */
+    int acc;              /* f32 results a lane and atom: m*n/64 */
+    int a_bytes, b_bytes; /* LDS of one K tile; B 0 where it goes straight to registers */
+    int lds_bytes;        /* two K tiles, or C in bf16 or f16 where the epilogue shuffles it; never both at once */
+    int split_k;          /* at least 1 */
+} blockscale_geometry;
+
 typedef enum gemm_b_layout { GEMM_B_PLAIN = 0, GEMM_B_PRESHUFFLED = 1 } gemm_b_layout;
 typedef enum gemm_scale_layout { GEMM_SCALES_ROW_MAJOR = 0, GEMM_SCALES_K_MAJOR = 1 } gemm_scale_layout;
 typedef enum gemm_scale_type { GEMM_SCALES_F32 = 0, GEMM_SCALES_UE8M0 = 1 } gemm_scale_type;
 typedef enum gemm_out { GEMM_BF16 = 0, GEMM_F16 = 1 } gemm_out;
+typedef enum gemm_data { GEMM_RANDOM = 0, GEMM_EXACT = 1 } gemm_data;
 
 /* blockscale_shape: the shape's words. m, n, k are run-time; a kernel knows only the tail classes of n and k. */
 typedef struct blockscale_shape {
@@ -58,9 +79,29 @@ typedef struct blockscale_shape {
     int64_t scale_m, scale_n; /* rows of A (columns of B) that share a scale: 1 or 128 */
     int64_t scales;           /* gemm_scale_type of both */
     int64_t out;              /* gemm_out */
+    int64_t data;             /* workload word, gemm_data */
 } blockscale_shape;
 
-enum { GEMM_SCALE_K = 128 /* elements of K that share a scale */ };
+enum {
+    GEMM_SCALE_K = 128,                  /* elements of K that share a scale */
+    GEMM_LENGTH_MAX = INT32_MAX - 65535, /* m, n, k: rounding up to tiles stays in 31 bits */
+    GEMM_ROW_ALIGN = 16,                 /* bytes: rows of A and of plain B begin at multiples */
+    GEMM_CS_COLUMNS = 4                  /* columns of C that cs stores at once */
+};
+
+blockscale_geometry blockscale_geometry_of(const blockscale_variant *v, const blockscale_shape *s);
+
+/* Launch: workgroups (x, y). x: a tile by the raster map, of tiles_m * tiles_n; with pers fewer, each taking tiles x,
+ * x + grid x, ... y: the part of K, K tiles [y * share, (y + 1) * share) with share = ceil(K tiles / split_k). */
+typedef struct blockscale_tiles {
+    int64_t tiles_m, tiles_n, count; /* count = tiles_m * tiles_n */
+} blockscale_tiles;
+blockscale_tiles blockscale_tiles_of(const blockscale_variant *v, int64_t m, int64_t n);
+
+/* Workspace of split-K: a u32 arrival counter a tile (row-major in the tile's row and column; zero before and after
+ * each launch), rounded up to GEMM_WORKSPACE_ALIGN bytes, then f32 sums [part][tile][bm * bn] of whole tiles. */
+enum { GEMM_WORKSPACE_ALIGN = 256 };
+uint64_t blockscale_workspace_bytes(const blockscale_variant *v, int64_t m, int64_t n);
 
 /* Kernel arguments, in order. Strides: A, B, C in elements from row to row; scales in elements from row to row of the
  * matrix as it is stored (row-major [M, SK]: row to row; K-major [SK, M]: one K block to the next). */
@@ -81,5 +122,23 @@ typedef enum blockscale_kernarg {
     BLOCKSCALE_K, /* i32, 88..96 */
     BLOCKSCALE_KERNARG_COUNT
 } blockscale_kernarg;
+
+/* blockscale_complete: tail classes that the words leave out, from k and n.
+ * blockscale_check: every limit of variant, shape and chip; a legal variant that has no kernel yet comes last.
+ * errors: BAD_TAG (fields that contradict each other), BAD_SHAPE, LIMIT with needed and allowed value, NOT_YET */
+void blockscale_complete(const void *variant, void *shape);
+cdnagen_status blockscale_check(const target *t, const void *variant, const void *shape);
+
+/* blockscale_route: the rank-th variant that `auto` means.
+ * errors: BAD_SHAPE (m, n or k is missing), LIMIT, saying what each one left lacked */
+cdnagen_status blockscale_route(const target *t, const void *shape, int rank, void *variant);
+
+cdnagen_status blockscale_make_plan(plan *p);
+void blockscale_grid(const plan *p, const device_facts *facts, uint32_t grid[3]);
+cdnagen_status blockscale_bind(const plan *p, const device_facts *facts, const void *args, launch *out);
+cdnagen_status blockscale_shape_from_public(const void *public_shape, void *shape);
+
+extern const workload blockscale_workload;
+extern const family gemm_blockscale_family;
 
 #endif

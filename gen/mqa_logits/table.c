@@ -60,6 +60,12 @@ static const field shape_fields[] = {
      "sequences that window=batch_causal packs"},
 };
 
+#define LENGTHS_OF(heads, dim)                                                                                         \
+    "seq=1 seq_kv=4096 heads=" #heads " dim=" #dim, "seq=128 seq_kv=1024 heads=" #heads " dim=" #dim,                  \
+        "seq=4096 seq_kv=4096 heads=" #heads " dim=" #dim
+#define DIMS_OF(heads) LENGTHS_OF(heads, 64), LENGTHS_OF(heads, 128), LENGTHS_OF(heads, 256), LENGTHS_OF(heads, 512)
+static const char *const examples[] = {DIMS_OF(16), DIMS_OF(32), DIMS_OF(64), DIMS_OF(128), NULL};
+
 const family mqa_logits_family = {
     .name = "mqa_logits",
     .summary = "FP8 multi-query-attention logits: kv_scales[n] * sum_h weights[m,h] * max(0, q[m,h,:] . kv[n,:])",
@@ -75,6 +81,7 @@ const family mqa_logits_family = {
               .count = sizeof shape_fields / sizeof shape_fields[0],
               .struct_bytes = sizeof(mqa_shape)},
     .args_bytes = sizeof(cdnagen_mqa_logits_args),
+    .examples = examples,
     .check = mqa_check,
     .make_plan = mqa_make_plan,
     .route = mqa_route,

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The checks of gen/arguments.h. */
+#include "gen/arguments.h"
+
+#include <inttypes.h>
+
+uint64_t argument_bytes(int64_t rows, int64_t stride, int64_t columns, int element_bytes) {
+    if (rows <= 0 || columns <= 0) return 0;
+    uint64_t elements;
+    if (__builtin_mul_overflow((uint64_t)(rows - 1), (uint64_t)stride, &elements) ||
+        __builtin_add_overflow(elements, (uint64_t)columns, &elements) ||
+        __builtin_mul_overflow(elements, (uint64_t)element_bytes, &elements))
+        return UINT64_MAX;
+    return elements;
+}
+
+cdnagen_status argument_check(const char *op, const argument *a) {
+    if (!a->needed) return CDNAGEN_OK;
+    if (!a->buffer.ptr)
+        return fail(CDNAGEN_BAD_ARGUMENT, "%s: %s.ptr is NULL; it must name device memory", op, a->name);
+    if ((uintptr_t)a->buffer.ptr % a->alignment)
+        return fail(CDNAGEN_BAD_ARGUMENT, "%s: %s.ptr %p is not aligned to %u bytes", op, a->name, a->buffer.ptr,
+                    a->alignment);
+    if (a->buffer.bytes < a->needed)
+        return fail(CDNAGEN_BAD_ARGUMENT, "%s: %s has %zu bytes, this launch needs %" PRIu64, op, a->name,
+                    a->buffer.bytes, a->needed);
+    return CDNAGEN_OK;
+}
+
+cdnagen_status arguments_apart(const char *op, const argument *other, const argument *written) {
+    const uintptr_t a = (uintptr_t)other->buffer.ptr, b = (uintptr_t)written->buffer.ptr;
+    if (!other->needed || !written->needed) return CDNAGEN_OK;
+    if (a < b ? b - a >= other->needed : a - b >= written->needed) return CDNAGEN_OK;
+    return fail(CDNAGEN_BAD_ARGUMENT,
+                "%s: %s at %p, %" PRIu64 " bytes, overlaps %s at %p, %" PRIu64 " bytes: give it memory of its own", op,
+                written->name, written->buffer.ptr, written->needed, other->name, other->buffer.ptr, other->needed);
+}
+
+cdnagen_status argument_length(const char *op, const char *name, int64_t length, int64_t most) {
+    if (length < 0)
+        return fail(CDNAGEN_BAD_ARGUMENT, "%s: %s %" PRId64 " is negative; it must be 0 to %" PRId64, op, name, length,
+                    most);
+    if (length > most)
+        return fail(CDNAGEN_LIMIT, "%s: %s %" PRId64 " is more than the %" PRId64 " that a kernel can address", op,
+                    name, length, most);
+    return CDNAGEN_OK;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the operators' bind functions ask of every argument, each refusal naming the value and what is allowed. */
+#ifndef GEN_ARGUMENTS_H
+#define GEN_ARGUMENTS_H
+
+#include "gen/family.h"
+
+/* argument: device memory that a launch reads or writes. */
+typedef struct argument {
+    const char *name;
+    cdnagen_buffer buffer;
+    uint64_t needed;    /* bytes; 0: the launch does not touch it, and it may be NULL */
+    unsigned alignment; /* bytes, a power of two */
+} argument;
+
+/* argument_bytes: of `rows` rows, `stride` elements apart, of `columns` elements; UINT64_MAX if 64 bits cannot hold it. */
+uint64_t argument_bytes(int64_t rows, int64_t stride, int64_t columns, int element_bytes);
+
+/* argument_check: there, aligned and large enough.   errors: BAD_ARGUMENT */
+cdnagen_status argument_check(const char *op, const argument *a);
+
+/* arguments_apart: no byte of `written` is also one of `other`.   errors: BAD_ARGUMENT */
+cdnagen_status arguments_apart(const char *op, const argument *other, const argument *written);
+
+/* argument_length: 0 to `most`.   errors: BAD_ARGUMENT, LIMIT */
+cdnagen_status argument_length(const char *op, const char *name, int64_t length, int64_t most);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Typed arguments -> a checked launch. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "gen/arguments.h"
+#include "gen/gemm_blockscale/gemm_blockscale.h"
+
+static const char op[] = "gemm_blockscale";
+
+static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+/* workgroups: tiles, or with pers as many as the device holds at once where that is less. */
+static int64_t workgroups(const plan *p, const device_facts *facts, int64_t tiles) {
+    const blockscale_variant *const v = (const blockscale_variant *)p->variant;
+    if (!v->persist) return tiles;
+    const int64_t cus = facts && facts->cus ? facts->cus : p->target.chip->cus;
+    const int64_t at_once = cus * (facts && facts->workgroups_per_cu ? facts->workgroups_per_cu : 1);
+    return tiles < at_once ? tiles : at_once;
+}
+
+static void set_grid(const plan *p, const device_facts *facts, int64_t m, int64_t n, uint32_t grid[3]) {
+    const blockscale_variant *const v = (const blockscale_variant *)p->variant;
+    grid[0] = (uint32_t)workgroups(p, facts, blockscale_tiles_of(v, m, n).count);
+    grid[1] = v->split_k ? (uint32_t)v->split_k : 1;
+    grid[2] = 1;
+}
+
+/* Work items of one grid dimension. source: hip/hip_runtime_api.h */
+static int64_t workgroups_max(const plan *p) { return UINT32_MAX / p->block[0]; }
+
+void blockscale_grid(const plan *p, const device_facts *facts, uint32_t grid[3]) {
+    const blockscale_shape *const s = (const blockscale_shape *)p->shape;
+    memset(grid, 0, 3 * sizeof grid[0]);
+    if (s->m <= 0 || s->n <= 0) return;
+    const int64_t count = blockscale_tiles_of((const blockscale_variant *)p->variant, s->m, s->n).count;
+    if (workgroups(p, facts, count) <= workgroups_max(p)) set_grid(p, facts, s->m, s->n, grid);
+}
+
+/* ---- refusals ---- */
+
+/* check_class: a kernel made for whole tiles meets nothing else. */
+static cdnagen_status check_class(const plan *p, const cdnagen_gemm_blockscale_args *a) {
+    const blockscale_variant *const v = (const blockscale_variant *)p->variant;
+    const blockscale_shape *const s = (const blockscale_shape *)p->shape;
+    const blockscale_geometry g = blockscale_geometry_of(v, s);
+    if (!s->k_tail && a->k % g.bk)
+        return fail(CDNAGEN_BAD_ARGUMENT,
+                    "%s: k %" PRId64 " is not a multiple of %d, and this kernel has k_tail=0: generate one with "
+                    "k_tail=1 or k=%" PRId64,
+                    op, a->k, g.bk, a->k);
+    if (!s->n_tail && a->n % g.bn)
+        return fail(CDNAGEN_BAD_ARGUMENT,
+                    "%s: n %" PRId64 " is not a multiple of %d, and this kernel has n_tail=0: generate one with "
+                    "n_tail=1 or n=%" PRId64,
+                    op, a->n, g.bn, a->n);
+    if (v->unroll && a->k != v->unroll * g.bk)
+        return fail(CDNAGEN_BAD_ARGUMENT,
+                    "%s: k %" PRId64 " is not the %d K tiles of unroll%d, k=%d: generate the tag without unroll", op,
+                    a->k, (int)v->unroll, (int)v->unroll, (int)v->unroll * g.bk);
+    if (s->b == GEMM_B_PRESHUFFLED && (a->k % GEMM_PACK_K || a->n % GEMM_PACK_N))
+        return fail(CDNAGEN_BAD_ARGUMENT,
+                    "%s: preshuffled B has n a multiple of %d and k of %d; n %" PRId64 " k %" PRId64
+                    " need a kernel with b=plain",
+                    op, GEMM_PACK_N, GEMM_PACK_K, a->n, a->k);
+    return CDNAGEN_OK;
+}
+
+/* resolve_stride: 0 stands for rows that follow each other. */
+static cdnagen_status resolve_stride(const char *name, int64_t row, int64_t rows, int64_t unit, int64_t *stride) {
+    if (!*stride) *stride = row;
+    if (*stride < row)
+        return fail(CDNAGEN_BAD_ARGUMENT, "%s: %s_stride %" PRId64 " is less than a row, %" PRId64 " elements", op,
+                    name, *stride, row);
+    if (rows > 1 && *stride % unit)
+        return fail(CDNAGEN_BAD_ARGUMENT,
+                    "%s: %s_stride %" PRId64 " is not a multiple of %" PRId64
+                    ", as this kernel needs it: lay rows out %" PRId64 " apart",
+                    op, name, *stride, unit, ceil_div(*stride, unit) * unit);
+    return CDNAGEN_OK;
+}
+
+/* strides: of a launch, in elements, none of them 0 unless there is nothing to read. */
+typedef struct strides {
+    int64_t a, b, a_scales, b_scales, c;
+} strides;
+
+/* scale_rows: of A's or B's scales. */
+static int64_t scale_rows(int64_t length, int64_t width) { return ceil_div(length, width); }
+
+static cdnagen_status resolve_strides(const plan *p, const cdnagen_gemm_blockscale_args *a, strides *out) {
+    const blockscale_variant *const v = (const blockscale_variant *)p->variant;
+    const blockscale_shape *const s = (const blockscale_shape *)p->shape;
+    const int64_t k_blocks = ceil_div(a->k, GEMM_SCALE_K), a_rows = scale_rows(a->m, s->scale_m);
+    const int is_k_major = s->a_scales == GEMM_SCALES_K_MAJOR;
+    strides t = {a->a_stride, a->b_stride, a->a_scales_stride, a->b_scales_stride, a->c_stride};
+    TRY(resolve_stride("a", a->k, a->m, GEMM_ROW_ALIGN, &t.a));
+    if (s->b == GEMM_B_PLAIN) TRY(resolve_stride("b", a->k, a->n, GEMM_ROW_ALIGN, &t.b));
+    if (s->b == GEMM_B_PRESHUFFLED && t.b && t.b != a->k)
+        return fail(CDNAGEN_BAD_ARGUMENT, "%s: preshuffled B has no rows: b_stride %" PRId64 " must be 0 or k", op,
+                    t.b);
+    TRY(resolve_stride("a_scales", is_k_major ? a_rows : k_blocks, is_k_major ? k_blocks : a_rows, 1, &t.a_scales));
+    TRY(resolve_stride("b_scales", k_blocks, scale_rows(a->n, s->scale_n), 1, &t.b_scales));
+    TRY(resolve_stride("c", a->n, a->m, v->cshuffle ? GEMM_CS_COLUMNS : 1, &t.c));
+    if (s->b == GEMM_B_PRESHUFFLED) t.b = a->k;
+    *out = t;
+    return CDNAGEN_OK;
+}
+
+/* check_spans: what a workgroup addresses from its tile's first row on is 32 bits. */
+static cdnagen_status check_spans(const plan *p, const strides *t, int64_t a_scales_bytes) {
+    const blockscale_geometry g =
+        blockscale_geometry_of((const blockscale_variant *)p->variant, (const blockscale_shape *)p->shape);
+    const struct {
+        const char *what;
+        int64_t rows, stride, bytes;
+    } spans[] = {{"a_stride", g.bm, t->a, 1}, {"b_stride", g.bn, t->b, 1}, {"c_stride", g.bm, t->c, 2}};
+    for (int i = 0; i < 3; i++) {
+        const int64_t most = UINT32_MAX / (spans[i].rows * spans[i].bytes);
+        if (spans[i].stride > most)
+            return fail(CDNAGEN_LIMIT,
+                        "%s: %s %" PRId64 " is more than %" PRId64 ": %" PRId64 " rows of a tile must span less than "
+                        "4 GiB",
+                        op, spans[i].what, spans[i].stride, most, spans[i].rows);
+    }
+    if (a_scales_bytes > UINT32_MAX)
+        return fail(CDNAGEN_LIMIT, "%s: the scales of A span %" PRId64 " bytes; a kernel can address %" PRIu32, op,
+                    a_scales_bytes, UINT32_MAX);
+    return CDNAGEN_OK;
+}
+
+/* The buffers in the order of the kernel's pointers. */
+static cdnagen_status check_buffers(const plan *p, const cdnagen_gemm_blockscale_args *a, const strides *t) {
+    const blockscale_variant *const v = (const blockscale_variant *)p->variant;
+    const blockscale_shape *const s = (const blockscale_shape *)p->shape;
+    const int64_t k_blocks = ceil_div(a->k, GEMM_SCALE_K), a_rows = scale_rows(a->m, s->scale_m);
+    const int is_k_major = s->a_scales == GEMM_SCALES_K_MAJOR, scale = s->scales == GEMM_SCALES_F32 ? 4 : 1;
+    const uint64_t a_scales = is_k_major ? argument_bytes(k_blocks, t->a_scales, a_rows, scale)
+                                         : argument_bytes(a_rows, t->a_scales, k_blocks, scale);
+    const uint64_t b_scales = argument_bytes(scale_rows(a->n, s->scale_n), t->b_scales, k_blocks, scale);
+    const argument arguments[] = {
+        {"a", a->a, argument_bytes(a->m, t->a, a->k, 1), 16},
+        {"b", a->b, argument_bytes(a->n, t->b, a->k, 1), 16},
+        {"a_scales", a->a_scales, a_scales, (unsigned)scale},
+        {"b_scales", a->b_scales, b_scales, (unsigned)scale},
+        {"c", a->c, argument_bytes(a->m, t->c, a->n, 2), v->cshuffle ? 2 * GEMM_CS_COLUMNS : 2},
+        {"workspace", a->workspace, blockscale_workspace_bytes(v, a->m, a->n), GEMM_WORKSPACE_ALIGN},
+    };
+    enum { COUNT = sizeof arguments / sizeof arguments[0] };
+    for (int i = 0; i < COUNT; i++) TRY(argument_check(op, &arguments[i]));
+    for (int written = BLOCKSCALE_C; written < COUNT; written++)
+        for (int i = 0; i < written; i++) TRY(arguments_apart(op, &arguments[i], &arguments[written]));
+    return check_spans(p, t, a_scales > INT64_MAX ? INT64_MAX : (int64_t)a_scales);
+}
+
+/* ---- bind ---- */
+
+static void put_pointer(launch *l, const plan *p, blockscale_kernarg which, cdnagen_buffer b) {
+    memcpy(l->kernarg + p->kernargs[which].offset, &b.ptr, sizeof b.ptr);
+}
+static void put_i64(launch *l, const plan *p, blockscale_kernarg which, int64_t value) {
+    memcpy(l->kernarg + p->kernargs[which].offset, &value, sizeof value);
+}
+static void put_i32(launch *l, const plan *p, blockscale_kernarg which, int64_t value) {
+    const int32_t narrow = (int32_t)value;
+    memcpy(l->kernarg + p->kernargs[which].offset, &narrow, sizeof narrow);
+}
+
+cdnagen_status blockscale_bind(const plan *p, const device_facts *facts, const void *args, launch *out) {
+    const blockscale_variant *const v = (const blockscale_variant *)p->variant;
+    const cdnagen_gemm_blockscale_args *const a = args;
+    if (!a) return fail(CDNAGEN_BAD_ARGUMENT, "%s: args is NULL", op);
+    if (v->ablation && !(facts && facts->diagnosis))
+        return fail(
+            CDNAGEN_BAD_ARGUMENT,
+            "%s: %s leaves work out for diagnosis and computes wrong results: launch the tag without its x field", op,
+            p->tag);
+    TRY(argument_length(op, "m", a->m, GEMM_LENGTH_MAX));
+    TRY(argument_length(op, "n", a->n, GEMM_LENGTH_MAX));
+    TRY(argument_length(op, "k", a->k, GEMM_LENGTH_MAX));
+    launch l = {.kernarg_bytes = p->kernarg_bytes};
+    if (a->m == 0 || a->n == 0) {
+        l.skip = 1;
+        *out = l;
+        return CDNAGEN_OK;
+    }
+    TRY(check_class(p, a));
+    strides t = {0};
+    TRY(resolve_strides(p, a, &t));
+    TRY(check_buffers(p, a, &t));
+    const int64_t groups = workgroups(p, facts, blockscale_tiles_of(v, a->m, a->n).count);
+    if (groups > workgroups_max(p))
+        return fail(CDNAGEN_LIMIT,
+                    "%s: this launch needs %" PRId64 " workgroups of %u work items in x, HIP allows %" PRId64
+                    ": take a tag with a larger tile, or launch fewer rows at once",
+                    op, groups, p->block[0], workgroups_max(p));
+    set_grid(p, facts, a->m, a->n, l.grid);
+
+    put_pointer(&l, p, BLOCKSCALE_A, a->a);
+    put_pointer(&l, p, BLOCKSCALE_B, a->b);
+    put_pointer(&l, p, BLOCKSCALE_A_SCALES, a->a_scales);
+    put_pointer(&l, p, BLOCKSCALE_B_SCALES, a->b_scales);
+    put_pointer(&l, p, BLOCKSCALE_C, a->c);
+    put_pointer(&l, p, BLOCKSCALE_WORKSPACE, a->workspace);
+    put_i64(&l, p, BLOCKSCALE_A_STRIDE, t.a);
+    put_i64(&l, p, BLOCKSCALE_B_STRIDE, t.b);
+    put_i64(&l, p, BLOCKSCALE_A_SCALES_STRIDE, t.a_scales);
+    put_i64(&l, p, BLOCKSCALE_B_SCALES_STRIDE, t.b_scales);
+    put_i64(&l, p, BLOCKSCALE_C_STRIDE, t.c);
+    put_i32(&l, p, BLOCKSCALE_M, a->m);
+    put_i32(&l, p, BLOCKSCALE_N, a->n);
+    put_i32(&l, p, BLOCKSCALE_K, a->k);
+    *out = l;
+    return CDNAGEN_OK;
+}
+
+cdnagen_status blockscale_shape_from_public(const void *public_shape, void *shape) {
+    const cdnagen_gemm_blockscale_shape *const p = public_shape;
+    if (!p) return fail(CDNAGEN_BAD_ARGUMENT, "%s: shape is NULL", op);
+    if (p->m < 0 || p->n < 0 || p->k < 0)
+        return fail(CDNAGEN_BAD_SHAPE,
+                    "%s shape: m=%" PRId64 " n=%" PRId64 " k=%" PRId64
+                    " must not be negative; 0 stands for not known yet",
+                    op, p->m, p->n, p->k);
+    /* Text words count 0, 1 and "left out"; a struct's zeros are what is left out. */
+    static const int64_t tails[] = {[CDNAGEN_TAIL_AS_SHAPE] = -1, [CDNAGEN_TAIL_ANY] = 1, [CDNAGEN_TAIL_NONE] = 0};
+    const struct {
+        const char *name;
+        int32_t value;
+    } classes[] = {{"k_tail", p->k_tail}, {"n_tail", p->n_tail}};
+    for (int i = 0; i < 2; i++)
+        if (classes[i].value < CDNAGEN_TAIL_AS_SHAPE || classes[i].value > CDNAGEN_TAIL_NONE)
+            return fail(CDNAGEN_BAD_SHAPE, "%s shape: %s of %d is not a cdnagen_tail", op, classes[i].name,
+                        classes[i].value);
+    const blockscale_shape s = {.m = p->m ? p->m : -1,
+                                .n = p->n ? p->n : -1,
+                                .k = p->k ? p->k : -1,
+                                .k_tail = tails[p->k_tail],
+                                .n_tail = tails[p->n_tail],
+                                .a_fp8 = p->a_fp8,
+                                .b_fp8 = p->b_fp8,
+                                .b = p->b_layout,
+                                .a_scales = p->a_scale_layout,
+                                .scale_m = p->scale_m ? p->scale_m : 1,
+                                .scale_n = p->scale_n ? p->scale_n : GEMM_SCALE_K,
+                                .scales = p->scale_type,
+                                .out = p->c_type};
+    TRY(fields_check(&gemm_blockscale_family.shape, &s));
+    memcpy(shape, &s, sizeof s);
+    return CDNAGEN_OK;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What `auto` means: conditions on m, n, k and the chip, each with the tags to try, best first. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gen/gemm_blockscale/gemm_blockscale.h"
+
+enum { CHOICES_MAX = 3 };
+#define MIB (1ll << 20)
+
+/* job: what the conditions ask. */
+typedef struct job {
+    const chip *chip;
+    int64_t m, n, k;
+} job;
+
+static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+/* ---- conditions, one a function. source: README.md of this folder, "Routes" ---- */
+
+enum { GRID_SMALL = 192 /* workgroups that leave most of a device idle */ };
+
+static int64_t tiles(const job *j, int bm, int bn) { return ceil_div(j->m, bm) * ceil_div(j->n, bn); }
+static int64_t c_bytes(const job *j) { return 2 * j->m * j->n; }
+static int has_wide_dma(const job *j) { return j->chip->lds_dma_bytes >= 16; }
+
+static int is_decode(const job *j) { return j->m <= 64 || tiles(j, 64, 128) < GRID_SMALL; }
+static int is_narrow_and_deep(const job *j) {
+    return has_wide_dma(j) && j->n <= 2048 && j->k >= 4096 && 10 * tiles(j, 128, 256) >= 9 * j->chip->cus &&
+           c_bytes(j) <= 64 * MIB;
+}
+static int is_deep(const job *j) {
+    const int64_t t = tiles(j, 192, 256), cus = j->chip->cus;
+    return has_wide_dma(j) && j->k >= 4608 && ((10 * t >= 6 * cus && t <= cus) || t >= 4 * cus);
+}
+static int is_deep_without_wide_dma(const job *j) {
+    return !has_wide_dma(j) && j->k >= 8192 && j->n % 256 == 0 && tiles(j, 64, 256) >= 128;
+}
+static int is_square_without_wide_dma(const job *j) { return !has_wide_dma(j) && tiles(j, 128, 128) >= j->chip->cus; }
+static int is_wide(const job *j) { return has_wide_dma(j) && j->k > 512 && (j->n >= 16384 || c_bytes(j) >= 256 * MIB); }
+static int is_saturated_and_light(const job *j) {
+    return has_wide_dma(j) && j->k <= 1024 && tiles(j, 64, 256) >= 8 * j->chip->cus;
+}
+static int fills_device(const job *j) { return has_wide_dma(j) && tiles(j, 64, 256) >= j->chip->cus; }
+static int always(const job *j) {
+    (void)j;
+    return 1;
+}
+
+/* route: a class of problems. Tags are without their MFMA, which is the chip's. */
+typedef enum tile_order { ORDER_OF_TAG, ORDER_BY_MODEL } tile_order;
+typedef struct route {
+    int (*holds)(const job *j);
+    tile_order order; /* of the tiles: as the tags say, or the one that the model of L2 fills least with */
+    const char *tags[CHOICES_MAX];
+} route;
+
+/* The first row that holds is taken; where none does, K is split. */
+static const route routes[] = {
+    {is_decode, ORDER_OF_TAG, {NULL}},
+    {is_narrow_and_deep, ORDER_OF_TAG, {"t128x256x128_8w_cluster"}},
+    {is_deep, ORDER_OF_TAG, {"t192x256x128_8w_cluster", "t256x128x128_8w_cluster", "t128x256x128_8w_cluster"}},
+    {is_wide, ORDER_OF_TAG, {"t64x256x128_4w_panel8_cs_async_wpe2"}},
+    {is_saturated_and_light, ORDER_OF_TAG, {"t64x256x128_4w_cs_async_wpe2"}},
+    {fills_device, ORDER_BY_MODEL, {"t64x256x128_4w_cs_async_wpe2"}},
+    {is_deep_without_wide_dma, ORDER_OF_TAG, {"t64x256x128_4w_cs_wpe2"}},
+    {is_square_without_wide_dma, ORDER_BY_MODEL, {"t128x128x128_4w_wm2_cs"}},
+    {always, ORDER_BY_MODEL, {"t64x128x128_4w_cs"}},
+};
+
+/* Tried after the class's own: the smaller tile, and then what asks least of the shape. */
+static const char *const fallbacks[] = {"t64x256x128_4w_wpe2", "t64x128x128_4w_cs", "t64x128x128_4w", "t32x64x128_4w",
+                                        "t16x64x128_4w"};
+
+/* ---- split K ---- */
+
+enum { SPLITS_MAX = 8, SPLIT_BLOCKS_MIN = 2 /* scale blocks of a part */ };
+
+/* decode_tag: rows as few as m needs, and as many parts of K as the device has room for. */
+static void decode_tag(const job *j, int columns, char *out, size_t room) {
+    const int rows = j->m <= 48 ? 16 : j->m <= 128 ? 32 : 64;
+    const int depth = j->k % 256 ? 128 : 256;
+    const int64_t grid = tiles(j, rows, columns), most = j->k / (SPLIT_BLOCKS_MIN * GEMM_SCALE_K);
+    int64_t splits = grid ? ceil_div(j->chip->cus, grid) : 1;
+    if (splits > SPLITS_MAX) splits = SPLITS_MAX;
+    if (splits > most) splits = most;
+    if (splits > 1)
+        snprintf(out, room, "t%dx%dx%d_4w_sk%d", rows, columns, depth, (int)splits);
+    else
+        snprintf(out, room, "t%dx%dx%d_4w", rows, columns, depth);
+}
+
+/* ---- raster by the model ---- */
+
+enum { ORDER_GAIN = 20 /* an order's index arithmetic must save a 20th of the fills */ };
+
+static cdnagen_status best_order(const job *j, blockscale_variant *v) {
+    static const raster orders[] = {{.group = 0}, {.panel = 4}, {.panel = 8},
+                                    {.group = 4}, {.group = 8}, {.group = 16}};
+    const blockscale_tiles t = blockscale_tiles_of(v, j->m, j->n);
+    const int xcds = j->chip->xcds;
+    const raster_grid grid = {.tiles_m = t.tiles_m,
+                              .tiles_n = t.tiles_n,
+                              .row_bytes = TRIPLE_M(v->tile) * j->k,
+                              .column_bytes = TRIPLE_N(v->tile) * j->k,
+                              .l2_bytes = j->chip->l2_bytes,
+                              .xcds = xcds,
+                              .resident = 2 * j->chip->cus / xcds};
+    int64_t least = 0;
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        int64_t fills;
+        TRY(raster_fills(&grid, &orders[i], &fills));
+        if (i && fills >= least - least / ORDER_GAIN) continue;
+        least = fills;
+        v->group = orders[i].group;
+        v->panel = orders[i].panel;
+    }
+    return CDNAGEN_OK;
+}
+
+/* ---- the search ---- */
+
+/* search: what one request for a rank has met so far. */
+typedef struct search {
+    const target *target;
+    const blockscale_shape *shape;
+    job job;
+    int rank, choices; /* asked for; found so far */
+    blockscale_variant found;
+    int unlike;   /* tags passed over for anything but a kernel that cannot be generated yet */
+    text lacking; /* tags passed over, and why */
+} search;
+
+static cdnagen_status consider(search *s, const char *body, tile_order order) {
+    char tag[SYMBOL_MAX];
+    snprintf(tag, sizeof tag, "mfma%s_%s", has_wide_dma(&s->job) ? "16x16x128" : "16x16x32", body);
+    blockscale_variant v;
+    TRY(tag_parse(&gemm_blockscale_family.tag, tag, &v));
+    /* Stores of several columns at once need rows of C that begin with such a group. */
+    if (v.cshuffle && s->job.n % GEMM_CS_COLUMNS) v.cshuffle = 0;
+    if (order == ORDER_BY_MODEL && s->choices == s->rank) TRY(best_order(&s->job, &v));
+    blockscale_shape shape = *s->shape;
+    blockscale_complete(&v, &shape);
+    const cdnagen_status status = blockscale_check(s->target, &v, &shape);
+    if (status != CDNAGEN_OK) {
+        s->unlike += status != CDNAGEN_NOT_YET;
+        text_add(&s->lacking, "; %s: %s", tag, cdnagen_error());
+    } else if (s->choices++ == s->rank) {
+        s->found = v;
+    }
+    return CDNAGEN_OK;
+}
+
+static cdnagen_status consider_all(search *s) {
+    const route *r = routes;
+    while (!r->holds(&s->job)) r++;
+    for (int i = 0; i < CHOICES_MAX && r->tags[i]; i++) TRY(consider(s, r->tags[i], r->order));
+    if (r->holds == is_decode)
+        for (int columns = 64; columns <= 128; columns += 64) {
+            char tag[SYMBOL_MAX];
+            decode_tag(&s->job, columns, tag, sizeof tag);
+            TRY(consider(s, tag, ORDER_OF_TAG));
+        }
+    for (size_t i = 0; i < sizeof fallbacks / sizeof fallbacks[0]; i++) TRY(consider(s, fallbacks[i], ORDER_OF_TAG));
+    return CDNAGEN_OK;
+}
+
+cdnagen_status blockscale_route(const target *t, const void *shape, int rank, void *variant) {
+    const blockscale_shape *const given = shape;
+    if (given->m < 0 || given->n < 0 || given->k < 0)
+        return fail(CDNAGEN_BAD_SHAPE, "gemm_blockscale: auto chooses by m, n and k, and %s is missing: give all three",
+                    given->m < 0   ? "m"
+                    : given->n < 0 ? "n"
+                                   : "k");
+    search s = {.target = t, .shape = given, .rank = rank, .job = {t->chip, given->m, given->n, given->k}};
+    cdnagen_status status = consider_all(&s);
+    if (!status && rank < s.choices)
+        memcpy(variant, &s.found, sizeof s.found);
+    else if (!status && !s.choices && !s.unlike)
+        status = CDNAGEN_NOT_YET; /* as the last check said, for this and every other tag */
+    else if (!status)
+        status = fail(CDNAGEN_LIMIT,
+                      "gemm_blockscale: auto has %d choices for m=%" PRId64 " n=%" PRId64 " k=%" PRId64
+                      " on %s, all passed over%s",
+                      s.choices, given->m, given->n, given->k, t->chip->name, s.lacking.data ? s.lacking.data : "");
+    text_free(&s.lacking);
+    return status;
+}
