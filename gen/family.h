@@ -75,15 +75,35 @@ typedef struct problem {
     uint64_t seed;
 } problem;
 
+/* figure: one rule's number; it passes up to its limit. */
+typedef struct figure {
+    const char *name;
+    double value, limit;
+} figure;
+enum { FIGURES_MAX = 4, GRADE_NO_MASK = -1 };
+
 /* grade: the specification's rules, each with its figure. */
 typedef struct grade {
     int pass;
+    figure figures[FIGURES_MAX];
+    int figure_count;
     double calc_diff;  /* 1 - 2 sum(xy) / sum(x^2 + y^2) over finite places */
     double max_rel;    /* max |reference - out| / max |reference| */
-    int mask_equal;    /* places of -inf agree exactly */
+    int mask_equal;    /* places of -inf agree exactly; GRADE_NO_MASK: the operator has none */
     int guards_intact; /* nothing outside the output was written */
     char first[160];   /* first difference: coordinate, expected, got; "" if none */
 } grade;
+
+static inline void grade_add(grade *g, const char *name, double value, double limit) {
+    g->figures[g->figure_count++] = (figure){name, value, limit};
+}
+
+/* grade_passes: every figure is within its limit (a NaN is not), the mask is right and the guards are. */
+static inline int grade_passes(const grade *g) {
+    for (int i = 0; i < g->figure_count; i++)
+        if (!(g->figures[i].value <= g->figures[i].limit)) return 0;
+    return g->mask_equal && g->guards_intact;
+}
 
 typedef struct workload {
     /* make: host buffers for plan->shape; the caller calls release.   errors: NO_MEMORY, BAD_SHAPE (a run-time word is missing) */

@@ -4,6 +4,7 @@
 #define GEN_GEMM_BLOCKSCALE_H
 
 #include "gen/family.h"
+#include "gen/gemm/grade.h"
 #include "gen/gemm/pack.h"
 #include "gen/gemm/raster.h"
 
@@ -65,7 +66,6 @@ typedef struct blockscale_geometry {
 typedef enum gemm_b_layout { GEMM_B_PLAIN = 0, GEMM_B_PRESHUFFLED = 1 } gemm_b_layout;
 typedef enum gemm_scale_layout { GEMM_SCALES_ROW_MAJOR = 0, GEMM_SCALES_K_MAJOR = 1 } gemm_scale_layout;
 typedef enum gemm_scale_type { GEMM_SCALES_F32 = 0, GEMM_SCALES_UE8M0 = 1 } gemm_scale_type;
-typedef enum gemm_out { GEMM_BF16 = 0, GEMM_F16 = 1 } gemm_out;
 typedef enum gemm_data { GEMM_RANDOM = 0, GEMM_EXACT = 1 } gemm_data;
 
 /* blockscale_shape: the shape's words. m, n, k are run-time; a kernel knows only the tail classes of n and k. */
@@ -80,6 +80,7 @@ typedef struct blockscale_shape {
     int64_t scales;           /* gemm_scale_type of both */
     int64_t out;              /* gemm_out */
     int64_t data;             /* workload word, gemm_data */
+    int64_t pad;              /* workload word: rows are further apart by so many times 16 elements */
 } blockscale_shape;
 
 enum {
@@ -137,6 +138,28 @@ cdnagen_status blockscale_make_plan(plan *p);
 void blockscale_grid(const plan *p, const device_facts *facts, uint32_t grid[3]);
 cdnagen_status blockscale_bind(const plan *p, const device_facts *facts, const void *args, launch *out);
 cdnagen_status blockscale_shape_from_public(const void *public_shape, void *shape);
+
+/* blockscale_operands: a whole problem in host memory. Strides in elements, as in the public arguments.
+ * blockscale_reference: the operator in plain C: f32 sums of a scale block, then one f32 sum over the blocks.
+ * shapes: c [m, n] f32, contiguous, not rounded to the type of C
+ * errors: NO_MEMORY   source: README.md of this folder */
+typedef struct blockscale_operands {
+    int64_t m, n, k;
+    fp8_kind a_fp8, b_fp8; /* FN or FNUZ */
+    gemm_b_layout b_layout;
+    gemm_scale_layout a_scale_layout;
+    gemm_scale_type scale_type;
+    int64_t scale_m, scale_n;
+    const uint8_t *a, *b;
+    const void *a_scales, *b_scales;
+    int64_t a_stride, b_stride, a_scales_stride, b_scales_stride;
+} blockscale_operands;
+cdnagen_status blockscale_reference(const blockscale_operands *in, float *c);
+
+/* blockscale_scale: scale of row `index` and K block `block`, as f32. `along_k` is how many elements one K block is from
+ * the next, `along` one row from the next. */
+float blockscale_scale(gemm_scale_type type, const void *scales, int64_t index, int64_t along, int64_t block,
+                       int64_t along_k);
 
 extern const workload blockscale_workload;
 extern const family gemm_blockscale_family;

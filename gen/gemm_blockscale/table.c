@@ -77,7 +77,10 @@ static const field shape_fields[] = {
      "columns of C that share a scale of B, 1 or 128"},
     WORD("scales", scales, FIELD_KERNEL, scale_words, "type of both scales; ue8m0: bytes x that mean 2^(x-127)"),
     WORD("out", out, FIELD_KERNEL, out_words, "type of C"),
-    WORD("data", data, FIELD_WORKLOAD, data_words, "what a run computes with; exact: every sum fits the type of C"),
+    WORD("data", data, FIELD_WORKLOAD, data_words,
+         "what a run computes with; exact: small integers and scales that are powers of two"),
+    {"pad", FIELD_NUMBER, FIELD_WORKLOAD, PRINT_NOT_DEFAULT, 0, SHAPE(pad), 0, 64, 0, NULL, NULL,
+     "a run's rows are further apart by this many times 16 elements"},
 };
 
 static const char *const examples[] = {"m=1 n=7168 k=2048",
@@ -115,4 +118,5 @@ const family gemm_blockscale_family = {
     .grid = blockscale_grid,
     .bind = blockscale_bind,
     .shape_from_public = blockscale_shape_from_public,
+    .workload = &blockscale_workload,
 };

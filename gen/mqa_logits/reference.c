@@ -149,8 +149,9 @@ void mqa_grade_logits(const mqa_shape *s, const float *reference, const float *o
     if (total.bad) total.max_difference = NAN;
     if (total.finite) g.max_rel = total.max_difference == 0 ? 0 : total.max_difference / total.max_reference;
     if (total.finite > 1 && total.squares != 0) g.calc_diff = 1 - 2 * total.xy / total.squares;
-    /* Written so that a NaN fails. */
-    g.pass = g.mask_equal && g.guards_intact && g.calc_diff < CALC_DIFF_MAX && g.max_rel < MAX_REL_MAX;
+    grade_add(&g, "calc_diff", g.calc_diff, CALC_DIFF_MAX);
+    grade_add(&g, "max_rel", g.max_rel, MAX_REL_MAX);
+    g.pass = grade_passes(&g);
     for (int64_t m = 0; m < s->seq && !g.first[0] && !g.pass; m++)
         for (int64_t n = 0; n < s->seq_kv && !g.first[0]; n++) {
             const float want = reference[m * s->seq_kv + n], got = out[m * stride + n];
