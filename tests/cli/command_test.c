@@ -72,7 +72,7 @@ static json_t *parse(const char *printed) {
 static void check_schema(json_t *all, const char *types) {
     static const char *const top[] = {"op",    "tag",       "target",  "shape", "device",
                                       "check", "resources", "compile", "cache", NULL};
-    static const char *const check[] = {"pass", "calc_diff", "max_rel", "mask_equal", NULL};
+    static const char *const check[] = {"pass", "guards_intact", "calc_diff", "max_rel", "mask_equal", NULL};
     static const char *const resources[] = {
         "vgpr",       "agpr",           "vgpr_allocated",     "sgpr", "lds_bytes", "scratch_bytes", "vgpr_spills",
         "code_bytes", "waves_per_simd", "waves_per_eu_asked", NULL};
