@@ -80,7 +80,7 @@ static void check_schema(json_t *all, const char *types) {
                                           "codegen_ms", "link_ms", NULL};
     static const char *const cache[] = {"hit", "tier", NULL};
     exact_keys(all, types, top);
-    if (json_is_object(json_object_get(all, "check"))) exact_keys(json_object_get(all, "check"), "brrb", check);
+    if (json_is_object(json_object_get(all, "check"))) exact_keys(json_object_get(all, "check"), "bbrrb", check);
     exact_keys(json_object_get(all, "resources"), "iiiiiiiiii", resources);
     exact_keys(json_object_get(all, "compile"), "rrrrrr", compile);
     exact_keys(json_object_get(all, "cache"), "bs", cache);
