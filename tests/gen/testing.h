@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the operators' tests share: cmocka in its order, and short ways to a target, a plan and an expected error. */
+#ifndef TESTS_GEN_TESTING_H
+#define TESTS_GEN_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Before cmocka.h, which makes a macro of the name fail. */
+#include "gen/family.h"
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static inline target target_of(const char *id) {
+    target t;
+    assert_int_equal(target_parse(id, &t), CDNAGEN_OK);
+    return t;
+}
+
+static inline plan plan_of(const char *tag, const char *shape) {
+    const target t = target_of("gfx950");
+    plan p;
+    if (plan_make(tag, shape, &t, 0, &p)) fail_msg("%s %s: %s", tag, shape, cdnagen_error());
+    return p;
+}
+
+/* expect_error: the status, and every one of the NULL-terminated parts in the error's sentence. */
+static inline void expect_error(const char *what, cdnagen_status got, cdnagen_status expected,
+                                const char *const *parts) {
+    if (got != expected)
+        fail_msg("%s: expected %s, got %s (%s)", what, cdnagen_status_name(expected), cdnagen_status_name(got),
+                 cdnagen_error());
+    for (; *parts; parts++)
+        if (!strstr(cdnagen_error(), *parts)) fail_msg("%s: no '%s' in: %s", what, *parts, cdnagen_error());
+}
+
+#endif
