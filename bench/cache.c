@@ -28,7 +28,7 @@ static char hot[400]; /* the key text of the rows that hit */
 
 static cache *open_at(const char *dir) {
     cache *c = NULL;
-    if (cache_open(&(cache_options){.dir = dir}, &c) != CDNAGEN_OK) exit(1);
+    if (cache_open(&(cache_options){.roots = dir}, &c) != CDNAGEN_OK) exit(1);
     return c;
 }
 

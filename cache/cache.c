@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The cache as its callers see it: open, get, put. */
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cache/tiers.h"
 
@@ -34,17 +32,6 @@ void cache_warn(cache *c, const char *format, ...) {
 
 void cache_set_lock_wait(cache *c, int milliseconds) { c->lock_wait_ms = milliseconds; }
 
-/* absolute: the same directory after the process has changed its own.   owner: mem_free; NULL if memory ran out */
-static char *absolute(const char *dir) {
-    char here[PATH_MAX];
-    if (*dir == '/' || !getcwd(here, sizeof here)) return mem_strdup(dir);
-    text path = {0};
-    text_add(&path, "%s/%s", here, dir);
-    if (!path.failed) return path.data;
-    text_free(&path);
-    return NULL;
-}
-
 static void init_released(cache *c) {
     pthread_condattr_t monotonic; /* so that a clock set back does not lengthen a wait */
     pthread_condattr_init(&monotonic);
@@ -67,9 +54,10 @@ cdnagen_status cache_open(const cache_options *options, cache **out) {
     c->log = options->log;
     c->log_user = options->log_user;
     c->lock_wait_ms = LOCK_WAIT_MS;
-    if (!c->off && options->dir && *options->dir && !(c->dir = absolute(options->dir))) {
-        mem_free(c);
-        return fail_no_memory();
+    c->store = options->store;
+    if (!c->off && options->roots) {
+        const cdnagen_status s = roots_open(c, options->roots);
+        if (s) return roots_close(c), mem_free(c), s;
     }
     init_released(c);
     pthread_mutex_init(&c->mutex, NULL);
@@ -82,7 +70,7 @@ void cache_close(cache *c) {
     memory_tier_free(&c->memory);
     pthread_cond_destroy(&c->released);
     pthread_mutex_destroy(&c->mutex);
-    mem_free(c->dir);
+    roots_close(c);
     mem_free(c);
 }
 
@@ -90,6 +78,25 @@ static void remember(cache *c, uint64_t hash, cache_blob *b) {
     pthread_mutex_lock(&c->mutex);
     memory_tier_keep(&c->memory, hash, b);
     pthread_mutex_unlock(&c->mutex);
+}
+
+/* take_copy: what a store gives; its bytes are the store's and gone when it returns. */
+static void take_copy(void *to, const void *data, size_t size) {
+    cache_blob **const blob = to;
+    cache_blob_release(*blob);
+    *blob = size <= ENTRY_BYTES_MAX ? blob_alloc(size) : NULL;
+    if (*blob && size) memcpy((*blob)->file, data, size);
+}
+
+static cache_blob *store_get(cache *c, const char *key, const char *key_text) {
+    cache_blob *b = NULL;
+    const int found = c->store.get(c->store.user, key, take_copy, &b);
+    if (found && b && blob_parse(b) && blob_is(b, key_text)) return b;
+    cache_blob_release(b);
+    if (found)
+        cache_log(c, CDNAGEN_LOG_INFO,
+                  "entry %s of the caller's store is damaged or of another key: it counts as a miss", key);
+    return NULL;
 }
 
 cache_blob *cache_get(cache *c, const char *key_text, cdnagen_cache_tier *tier) {
@@ -102,25 +109,29 @@ cache_blob *cache_get(cache *c, const char *key_text, cdnagen_cache_tier *tier) 
     if (b) cache_blob_retain(b);
     pthread_mutex_unlock(&c->mutex);
     if (b) *tier = CDNAGEN_TIER_MEMORY;
-    if (b || !c->dir) return b;
+    if (b || (!c->root_count && !c->store.get)) return b;
 
     char key[CACHE_KEY_CHARS + 1];
     cache_key(key_text, key);
+    cdnagen_cache_tier from = CDNAGEN_TIER_DISK;
     b = disk_get(c, key, key_text);
+    if (!b && c->store.get) {
+        from = CDNAGEN_TIER_STORE;
+        b = store_get(c, key, key_text);
+    }
     if (!b) return NULL;
     remember(c, hash, b);
-    *tier = CDNAGEN_TIER_DISK;
+    *tier = from;
     return b;
 }
 
 cache_blob *cache_put(cache *c, const char *key_text, const void *data, size_t size) {
-    cache_blob *b = blob_make(key_text, data, size);
+    cache_blob *b = blob_make(key_text, strlen(key_text), data, size);
     if (!b || c->off) return b;
     remember(c, memory_tier_hash(b->key_text, b->key_text_bytes), b);
-    if (c->dir) {
-        char key[CACHE_KEY_CHARS + 1];
-        cache_key(key_text, key);
-        disk_put(c, key, b);
-    }
+    char key[CACHE_KEY_CHARS + 1];
+    cache_key(key_text, key);
+    if (c->root_count) disk_put(c, key, b);
+    if (c->store.put) c->store.put(c->store.user, key, b->file, b->file_bytes);
     return b;
 }

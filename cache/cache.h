@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The cache: key text in, bytes out. It knows bytes, not kernels. Two tiers: memory, then disk.
+/* The cache: key text in, bytes out. It knows bytes, not kernels. Tiers: memory, then disk, then a store of the caller's.
  * A cache fault never fails the caller: get answers "miss", put answers nothing; what went wrong goes to the log once. */
 #ifndef CACHE_CACHE_H
 #define CACHE_CACHE_H
@@ -15,20 +15,44 @@ enum { CACHE_KEY_CHARS = 64 };
 /* cache_key: BLAKE3 of the key text, as 64 hexadecimal digits and a NUL. */
 void cache_key(const char *key_text, char key[CACHE_KEY_CHARS + 1]);
 
-/* cache_default_dir: CDNAGEN_CACHE_DIR, else an absolute $XDG_CACHE_HOME/cdnagen, else $HOME/.cache/cdnagen; NULL if none.
+/* cache_hash: BLAKE3 of any bytes, in the same digits. */
+void cache_hash(const void *data, size_t size, char out[CACHE_KEY_CHARS + 1]);
+
+/* Roots: a list separated by ':' of what the disk tier looks into, in this order. A root is a directory, or a file that
+ * is a pack (cache/pack.h), which is only read. What is new goes into the first directory of the list that this user can
+ * write or make. source: docs/cache.md */
+
+/* cache_default_roots: CDNAGEN_CACHE_DIR, else an absolute $XDG_CACHE_HOME/cdnagen, else $HOME/.cache/cdnagen; NULL if none.
  * *why: which of them, for people ("CDNAGEN_CACHE_DIR", "HOME is not set", ...), static.   owner: mem_free */
-char *cache_default_dir(const char **why);
+char *cache_default_roots(const char **why);
+
+/* cache_root: the root at `index` of a list, counted without empty ones; NULL past the end (or memory ran out).
+ * owner: mem_free */
+char *cache_root(const char *roots, size_t index);
+
+/* cache_writable_root: index of the root that new entries go to; -1 if the list has packs only. */
+int cache_writable_root(const char *roots);
 
 typedef struct cache cache;
 
+/* cache_store: a tier of the caller's own behind the roots; `key` has 64 hexadecimal digits, the bytes are an entry file's
+ * and are checked like one. Called on the thread that needs a kernel, on several at once. All NULL: none. */
+typedef struct cache_store {
+    /* has `key`: call accept(to, data, bytes) once and return 1; else return 0 */
+    int (*get)(void *user, const char *key, void (*accept)(void *to, const void *data, size_t bytes), void *to);
+    void (*put)(void *user, const char *key, const void *data, size_t bytes);
+    void *user;
+} cache_store;
+
 typedef struct cache_options {
-    const char *dir; /* root of the disk tier; NULL or "": memory only */
-    int off;         /* neither tier: every get is a miss and put does nothing */
+    const char *roots; /* of the disk tier; NULL or "": memory only */
+    int off;           /* no tier: every get is a miss and put does nothing */
+    cache_store store;
     void (*log)(void *user, cdnagen_log_level level, const char *text);
     void *log_user;
 } cache_options;
 
-/* cache_open: never touches the disk; a bad directory shows at the first use, as one warning.   errors: NO_MEMORY */
+/* cache_open: never touches the disk; a bad root shows at the first use, as one warning.   errors: NO_MEMORY */
 cdnagen_status cache_open(const cache_options *options, cache **out);
 void cache_close(cache *c); /* NULL is fine */
 
@@ -36,6 +60,7 @@ void cache_close(cache *c); /* NULL is fine */
 typedef struct cache_blob cache_blob;
 const void *cache_blob_data(const cache_blob *b);
 size_t cache_blob_size(const cache_blob *b);
+const char *cache_blob_key_text(const cache_blob *b, size_t *size); /* without a NUL */
 void cache_blob_retain(cache_blob *b);
 void cache_blob_release(cache_blob *b); /* NULL is fine */
 
@@ -69,10 +94,15 @@ typedef struct cache_census {
     uint64_t foreign;        /* verify only: sound, but under the name of another key */
     uint64_t temporaries;    /* of writers at work or killed */
 } cache_census;
-/* verify: read and check every entry, naming each bad one through `report`; otherwise count only.   errors: IO */
-cdnagen_status cache_walk(const char *dir, int verify,
-                          void (*report)(void *user, const char *path, const char *problem), void *user,
-                          cache_census *out);
+/* cache_visitor: NULL members are not called. */
+typedef struct cache_visitor {
+    void (*report)(void *user, const char *path, const char *problem); /* an entry that is not sound */
+    void (*take)(void *user, cache_blob *entry);                       /* a sound one; the visitor's if it retains it */
+    void *user;
+} cache_visitor;
+/* cache_walk: one root. With a visitor every entry is read and checked, otherwise counted only.
+ * errors: IO (also a pack that is damaged as a whole) */
+cdnagen_status cache_walk(const char *root, const cache_visitor *visitor, cache_census *out);
 /* cache_clear: delete every entry, lock and temporary of this format and nothing else.   errors: IO */
 cdnagen_status cache_clear(const char *dir, cache_census *out);
 

@@ -13,18 +13,16 @@ typedef struct census {
     const char *dir;
     char hex[3]; /* the folder that is being visited */
     void (*visit)(void *census, int folder, const char *name);
-    int verify;
-    void (*report)(void *user, const char *path, const char *problem);
-    void *user;
-    int error; /* errno of what could not be listed, read or deleted */
+    const cache_visitor *visitor; /* NULL: count only */
+    int error;                    /* errno of what could not be listed, read or deleted */
     cache_census count;
 } census;
 
 static void report_bad(const census *s, const char *name, const char *problem) {
-    if (!s->report) return;
+    if (!s->visitor->report) return;
     text path = {0};
     text_add(&path, "%s/" CACHE_FORMAT_FOLDER "/%s/%s", s->dir, s->hex, name);
-    s->report(s->user, path.failed ? name : path.data, problem);
+    s->visitor->report(s->visitor->user, path.failed ? name : path.data, problem);
     text_free(&path);
 }
 
@@ -33,10 +31,12 @@ static void verify_entry(census *s, int folder, const char *name) {
     cache_blob *b = entry_read(folder, name, &problem);
     if (b) {
         char key[CACHE_KEY_CHARS + 1];
-        key_of_bytes(b->key_text, b->key_text_bytes, key);
+        cache_hash(b->key_text, b->key_text_bytes, key);
         if (strcmp(key, name) != 0) {
             s->count.foreign++;
             report_bad(s, name, "belongs to another key");
+        } else if (s->visitor->take) {
+            s->visitor->take(s->visitor->user, b);
         }
         cache_blob_release(b);
     } else if (problem && *problem) {
@@ -55,7 +55,7 @@ static void count_file(void *user, int folder, const char *name) {
     if (kind != FILE_ENTRY || fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW)) return;
     s->count.entries++;
     s->count.bytes += (uint64_t)st.st_size;
-    if (s->verify) verify_entry(s, folder, name);
+    if (s->visitor) verify_entry(s, folder, name);
 }
 
 static void delete_file(void *user, int folder, const char *name) {
@@ -106,10 +106,42 @@ static cdnagen_status visit_all(census *s, cache_census *out) {
     return CDNAGEN_OK;
 }
 
-cdnagen_status cache_walk(const char *dir, int verify,
-                          void (*report)(void *user, const char *path, const char *problem), void *user,
-                          cache_census *out) {
-    census s = {.dir = dir, .visit = count_file, .verify = verify, .report = report, .user = user};
+/* walk_pack: every entry of a pack, as of a directory. */
+static cdnagen_status walk_pack(const char *path, const cache_visitor *v, cache_census *out) {
+    pack *p = NULL;
+    cache_census count = {0};
+    TRY(pack_open(path, &p));
+    cdnagen_status status = CDNAGEN_OK;
+    for (size_t i = 0; i < pack_count(p) && !status; i++) {
+        count.entries++;
+        count.bytes += pack_object_bytes(p, i);
+        if (!v) continue;
+        const char *problem = "";
+        cache_blob *b = pack_read(p, i, &problem);
+        if (b) {
+            if (v->take) v->take(v->user, b);
+        } else if (!*problem) {
+            status = fail_no_memory();
+        } else {
+            char key[CACHE_KEY_CHARS + 1];
+            pack_key(p, i, key);
+            count.damaged++;
+            text where = {0};
+            text_add(&where, "%s, entry %s", path, key);
+            if (v->report) v->report(v->user, where.failed ? key : where.data, problem);
+            text_free(&where);
+        }
+        cache_blob_release(b);
+    }
+    pack_close(p);
+    if (!status) *out = count;
+    return status;
+}
+
+cdnagen_status cache_walk(const char *root, const cache_visitor *visitor, cache_census *out) {
+    struct stat st;
+    if (!stat(root, &st) && S_ISREG(st.st_mode)) return walk_pack(root, visitor, out);
+    census s = {.dir = root, .visit = count_file, .visitor = visitor};
     return visit_all(&s, out);
 }
 

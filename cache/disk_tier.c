@@ -55,20 +55,31 @@ cache_blob *entry_read(int folder, const char *name, const char **problem) {
     return NULL;
 }
 
-cache_blob *disk_get(cache *c, const char *key, const char *key_text) {
-    const int folder = folder_open(c, key, 0);
+/* directory_get: the entry in a directory of the disk tier; NULL and *problem otherwise, as entry_read. */
+static cache_blob *directory_get(cache *c, const char *dir, const char *key, const char **problem) {
+    *problem = NULL;
+    const int folder = folder_open(c, dir, key, 0);
     if (folder < 0) return NULL;
-    const char *problem;
-    cache_blob *b = entry_read(folder, key, &problem);
+    cache_blob *b = entry_read(folder, key, problem);
     close(folder);
-    if (b && (b->key_text_bytes != strlen(key_text) || memcmp(b->key_text, key_text, b->key_text_bytes) != 0)) {
-        cache_blob_release(b);
-        b = NULL;
-        problem = "belongs to another key";
-    }
-    if (!b && problem && *problem)
-        cache_log(c, CDNAGEN_LOG_INFO, "entry %s %s: it counts as a miss and is replaced", key, problem);
     return b;
+}
+
+cache_blob *disk_get(cache *c, const char *key, const char *key_text) {
+    roots_settle(c);
+    for (size_t i = 0; i < c->root_count; i++) {
+        const disk_root *r = &c->roots[i];
+        const char *problem = NULL;
+        cache_blob *b = r->unusable ? NULL
+                        : r->pack   ? pack_get(r->pack, key, &problem)
+                                    : directory_get(c, r->path, key, &problem);
+        if (b && blob_is(b, key_text)) return b;
+        if (b) problem = "belongs to another key";
+        cache_blob_release(b);
+        if (problem && *problem)
+            cache_log(c, CDNAGEN_LOG_INFO, "entry %s of %s %s: it counts as a miss", key, r->path, problem);
+    }
+    return NULL;
 }
 
 /* temporary_open: a new file in the folder, its name in `name`; -1 with errno. */
@@ -125,6 +136,8 @@ static int publish(int folder, const char *key, const cache_blob *b) {
 }
 
 void disk_put(cache *c, const char *key, const cache_blob *b) {
+    roots_settle(c);
+    if (!c->writer) return;
     if (b->file_bytes > ENTRY_BYTES_MAX) {
         cache_log(c, CDNAGEN_LOG_INFO, "entry %s of %zu bytes is over the limit of %zu: kept in memory only", key,
                   b->file_bytes, ENTRY_BYTES_MAX);
@@ -133,12 +146,12 @@ void disk_put(cache *c, const char *key, const cache_blob *b) {
     /* ENOENT: the folder or the temporary was deleted under us (a clear in another process): once more, anew. */
     int error = ENOENT;
     for (int tries = 0; error == ENOENT && tries < 2; tries++) {
-        const int folder = folder_open(c, key, 1);
+        const int folder = folder_open(c, c->writer, key, 1);
         if (folder < 0) return;
         error = publish(folder, key, b);
         close(folder);
     }
     if (error)
-        cache_warn(c, "cannot write an entry in directory %s: %s; kernels are kept in memory only", c->dir,
+        cache_warn(c, "cannot write an entry in directory %s: %s; kernels are kept in memory only", c->writer,
                    strerror(error));
 }

@@ -60,23 +60,23 @@ static int open_root(const char *dir, int make) {
 }
 
 /* trusted: fd if its owner may decide which code is loaded from it, which only this user and root may; else closed. */
-static int trusted(cache *c, int fd, const char *below) {
+static int trusted(cache *c, const char *dir, int fd, const char *below) {
     struct stat st = {0};
     if (fd < 0 || (!fstat(fd, &st) && (st.st_uid == geteuid() || st.st_uid == 0))) return fd;
-    cache_warn(c, "directory %s%s belongs to user %u and not to this user, %u: it is not used", c->dir, below,
+    cache_warn(c, "directory %s%s belongs to user %u and not to this user, %u: it is not used", dir, below,
                (unsigned)st.st_uid, (unsigned)geteuid());
     close(fd);
     errno = EPERM;
     return -1;
 }
 
-int folder_open(cache *c, const char *key, int make) {
+int folder_open(cache *c, const char *dir, const char *key, int make) {
     const char hex[3] = {key[0], key[1], 0};
-    int fd = trusted(c, open_root(c->dir, make), "");
-    if (fd >= 0) fd = trusted(c, open_below(fd, CACHE_FORMAT_FOLDER, make), "/" CACHE_FORMAT_FOLDER);
-    if (fd >= 0) fd = trusted(c, open_below(fd, hex, make), "/" CACHE_FORMAT_FOLDER "/<2 hex>");
+    int fd = trusted(c, dir, open_root(dir, make), "");
+    if (fd >= 0) fd = trusted(c, dir, open_below(fd, CACHE_FORMAT_FOLDER, make), "/" CACHE_FORMAT_FOLDER);
+    if (fd >= 0) fd = trusted(c, dir, open_below(fd, hex, make), "/" CACHE_FORMAT_FOLDER "/<2 hex>");
     if (fd < 0 && (make || errno != ENOENT))
-        cache_warn(c, "directory %s cannot be used: %s; kernels that are not in it are kept in memory only", c->dir,
+        cache_warn(c, "directory %s cannot be used: %s; kernels that are not in it are kept in memory only", dir,
                    strerror(errno));
     return fd;
 }

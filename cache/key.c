@@ -6,20 +6,28 @@
 
 #include "cache/tiers.h"
 
-void key_of_bytes(const void *key_text, size_t size, char key[CACHE_KEY_CHARS + 1]) {
-    uint8_t digest[CACHE_KEY_CHARS / 2];
+void hash_bytes(const void *data, size_t size, uint8_t out[HASH_BYTES]) {
     llvm_blake3_hasher hasher;
     llvm_blake3_hasher_init(&hasher);
-    llvm_blake3_hasher_update(&hasher, key_text, size);
-    llvm_blake3_hasher_finalize(&hasher, digest, sizeof digest);
-    for (size_t i = 0; i < sizeof digest; i++) {
-        key[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-        key[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-    }
-    key[CACHE_KEY_CHARS] = 0;
+    llvm_blake3_hasher_update(&hasher, data, size);
+    llvm_blake3_hasher_finalize(&hasher, out, HASH_BYTES);
 }
 
-void cache_key(const char *key_text, char key[CACHE_KEY_CHARS + 1]) { key_of_bytes(key_text, strlen(key_text), key); }
+void hash_text(const uint8_t hash[HASH_BYTES], char out[CACHE_KEY_CHARS + 1]) {
+    for (size_t i = 0; i < HASH_BYTES; i++) {
+        out[2 * i] = "0123456789abcdef"[hash[i] >> 4];
+        out[2 * i + 1] = "0123456789abcdef"[hash[i] & 15];
+    }
+    out[CACHE_KEY_CHARS] = 0;
+}
+
+void cache_hash(const void *data, size_t size, char out[CACHE_KEY_CHARS + 1]) {
+    uint8_t hash[HASH_BYTES];
+    hash_bytes(data, size, hash);
+    hash_text(hash, out);
+}
+
+void cache_key(const char *key_text, char key[CACHE_KEY_CHARS + 1]) { cache_hash(key_text, strlen(key_text), key); }
 
 static char *join(const char *dir, const char *below, const char **why, const char *reason) {
     text path = {0};
@@ -33,11 +41,11 @@ static char *join(const char *dir, const char *below, const char **why, const ch
     return path.data;
 }
 
-char *cache_default_dir(const char **why) {
+char *cache_default_roots(const char **why) {
     const char *own = getenv("CDNAGEN_CACHE_DIR");
     if (own && *own) return join(own, "", why, "CDNAGEN_CACHE_DIR");
     const char *xdg = getenv("XDG_CACHE_HOME");
-    if (xdg && *xdg == '/') return join(xdg, "/cdnagen", why, "XDG_CACHE_HOME");
+    if (xdg && *xdg == '/' && !strchr(xdg, ':')) return join(xdg, "/cdnagen", why, "XDG_CACHE_HOME");
     const char *home = getenv("HOME");
     if (!home || !*home) {
         *why = "HOME is not set";
@@ -45,6 +53,8 @@ char *cache_default_dir(const char **why) {
         *why = "HOME is not an absolute path";
     } else if (strspn(home, "/") == strlen(home)) {
         *why = "HOME is /";
+    } else if (strchr(home, ':')) {
+        *why = "HOME has a ':' in it, which separates roots: name one by CDNAGEN_CACHE_DIR";
     } else {
         return join(home, "/.cache/cdnagen", why, "HOME");
     }

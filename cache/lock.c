@@ -96,7 +96,7 @@ static int file_lock(cache *c, int folder, const char *key, const struct timespe
     for (long pause_ns = POLL_NS_FIRST;;) {
         const int fd = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
         if (fd < 0) {
-            cache_warn(c, "no lock in directory %s: %s; going on without", c->dir, strerror(errno));
+            cache_warn(c, "no lock in directory %s: %s; going on without", c->writer, strerror(errno));
             return -1;
         }
         const int error = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
@@ -105,7 +105,7 @@ static int file_lock(cache *c, int folder, const char *key, const struct timespe
             return fd;
         }
         if (error && error != EWOULDBLOCK && error != EINTR) {
-            cache_warn(c, "no lock in directory %s: %s; going on without", c->dir, strerror(error));
+            cache_warn(c, "no lock in directory %s: %s; going on without", c->writer, strerror(error));
             close(fd);
             return -1;
         }
@@ -140,7 +140,8 @@ cache_lock_handle *cache_lock(cache *c, const char *key_text) {
         mem_free(h);
         return NULL;
     }
-    if (c->dir) h->folder = folder_open(c, h->key, 1);
+    roots_settle(c);
+    if (c->writer) h->folder = folder_open(c, c->writer, h->key, 1);
     if (h->folder >= 0) h->file = file_lock(c, h->folder, h->key, &deadline);
     return h;
 }

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "cache/cache.h"
+#include "cache/pack.h"
 
 /* Larger files are not read and larger blobs not written; code objects are tens of KiB. */
 #define ENTRY_BYTES_MAX ((size_t)64 << 20)
@@ -31,8 +32,19 @@ typedef struct memory_tier {
     size_t capacity, count; /* capacity: 0 or a power of two */
 } memory_tier;
 
+/* disk_root: one of the disk tier's, in order of the list. */
+typedef struct disk_root {
+    char *path;   /* absolute */
+    pack *pack;   /* the root is a file */
+    int unusable; /* a file that is no pack */
+} disk_root;
+
 struct cache {
-    char *dir; /* NULL: no disk tier */
+    disk_root *roots; /* root_count: 0 without a disk tier */
+    size_t root_count;
+    atomic_int settled; /* under mutex: packs are open and `writer` is chosen */
+    const char *writer; /* path of the root that is written and locked; NULL if there is none */
+    cache_store store;
     int off;
     void (*log)(void *user, cdnagen_log_level level, const char *text);
     void *log_user;
@@ -53,19 +65,31 @@ void cache_warn(cache *c, const char *format, ...) __attribute__((format(printf,
 /* cache_set_lock_wait: how long cache_lock waits at most.   units: milliseconds; 60,000 unless set, by tests */
 void cache_set_lock_wait(cache *c, int milliseconds);
 
+/* ---- roots.c ---- */
+
+/* roots_open: split the list and make it absolute.   errors: NO_MEMORY   owner: roots_close */
+cdnagen_status roots_open(cache *c, const char *roots);
+/* roots_settle: what each root is, once, at the first use of the disk tier. */
+void roots_settle(cache *c);
+void roots_close(cache *c);
+
 /* ---- key.c ---- */
 
-/* key_of_bytes: cache_key of a key text without a NUL. */
-void key_of_bytes(const void *key_text, size_t size, char key[CACHE_KEY_CHARS + 1]);
+/* hash_bytes: BLAKE3.   hash_text: the same in hexadecimal digits. */
+enum { HASH_BYTES = CACHE_KEY_CHARS / 2 };
+void hash_bytes(const void *data, size_t size, uint8_t out[HASH_BYTES]);
+void hash_text(const uint8_t hash[HASH_BYTES], char out[CACHE_KEY_CHARS + 1]);
 
 /* ---- entry.c ---- */
 
 /* blob_alloc: room for an entry image of file_bytes, one owner; NULL if memory ran out. */
 cache_blob *blob_alloc(size_t file_bytes);
 /* blob_make: a blob with the whole entry image.   owner: cache_blob_release; NULL if memory ran out */
-cache_blob *blob_make(const char *key_text, const void *data, size_t data_bytes);
+cache_blob *blob_make(const char *key_text, size_t key_text_bytes, const void *data, size_t data_bytes);
 /* blob_parse: check the image in b->file and point the blob into it; 1 if sound. */
 int blob_parse(cache_blob *b);
+/* blob_is: 1 if the blob is of this key text. */
+int blob_is(const cache_blob *b, const char *key_text);
 
 /* ---- memory_tier.c: the caller holds the mutex ---- */
 
@@ -84,8 +108,9 @@ enum { NAME_BYTES = CACHE_KEY_CHARS + 8 }; /* the longest name and its NUL */
 typedef enum file_kind { FILE_OTHER, FILE_ENTRY, FILE_LOCK, FILE_TEMPORARY } file_kind;
 /* folder_file_kind: which of ours a name in folder `hex` is, by spelling alone. */
 file_kind folder_file_kind(const char *hex, const char *name);
-/* folder_open: descriptor of the key's folder, made if `make`; -1 if there is none (warned unless merely absent). */
-int folder_open(cache *c, const char *key, int make);
+/* folder_open: descriptor of the key's folder in directory `dir`, made if `make`; -1 if there is none (warned unless
+ * merely absent). */
+int folder_open(cache *c, const char *dir, const char *key, int make);
 /* folder_each: call visit for every name in a folder; stops and returns 0 when the listing fails. */
 int folder_each(int folder, void (*visit)(void *user, int folder, const char *name), void *user);
 /* folder_same_file: 1 if `name` in `folder` is the file that fd has open. */
@@ -98,7 +123,7 @@ void folder_drop_lock(int folder, const char *name);
 /* entry_read: an entry file as a checked blob; NULL and *problem (static; NULL if there is no such file, "" if memory
  * ran out) otherwise. */
 cache_blob *entry_read(int folder, const char *name, const char **problem);
-cache_blob *disk_get(cache *c, const char *key, const char *key_text);
+cache_blob *disk_get(cache *c, const char *key, const char *key_text); /* of the first root that has it */
 void disk_put(cache *c, const char *key, const cache_blob *b);
 
 #endif

@@ -18,23 +18,38 @@ static void show_census(const char *verb, const cache_census *c) {
            verb, c->entries, c->bytes, c->damaged, c->foreign, c->temporaries);
 }
 
+/* treat: do to one root what the command says.   errors: IO */
+static cdnagen_status treat(const char *root, int verify, int clear, int *bad) {
+    static const cache_visitor visitor = {.report = show_problem};
+    cache_census census = {0};
+    TRY(clear ? cache_clear(root, &census) : cache_walk(root, verify ? &visitor : NULL, &census));
+    show_census(clear ? "removed " : "", &census);
+    *bad |= census.damaged || census.foreign;
+    return CDNAGEN_OK;
+}
+
 int cache_command(const cli *options) {
     const char *verb = options->word_count == 1 ? options->words[0] : "";
     const int verify = !strcmp(verb, "verify"), clear = !strcmp(verb, "clear");
     if (!verify && !clear && strcmp(verb, "info"))
         return fail_exit(fail(CDNAGEN_BAD_ARGUMENT, "cache takes one word: info, verify or clear"));
     const char *why = "";
-    char *dir = cache_default_dir(&why);
-    if (!dir) {
+    char *roots = cache_default_roots(&why);
+    if (!roots) {
         printf("no cache on disk: %s\n", why);
         return EXIT_OK;
     }
-    printf("%s (from %s)\n", dir, why);
-    cache_census census = {0};
-    const cdnagen_status status =
-        clear ? cache_clear(dir, &census) : cache_walk(dir, verify, show_problem, NULL, &census);
-    if (!status) show_census(clear ? "removed " : "", &census);
-    mem_free(dir);
-    if (status) return fail_exit(status);
-    return census.damaged || census.foreign ? EXIT_CHECK_FAILED : EXIT_OK;
+    const int writable = cache_writable_root(roots);
+    cdnagen_status status = CDNAGEN_OK;
+    int bad = 0;
+    char *root;
+    for (int i = 0; !status && (root = cache_root(roots, (size_t)i)); i++) {
+        if (!clear || i == writable) {
+            printf("%s (from %s)\n", root, why);
+            status = treat(root, verify, clear, &bad);
+        }
+        mem_free(root);
+    }
+    mem_free(roots);
+    return status ? fail_exit(status) : bad ? EXIT_CHECK_FAILED : EXIT_OK;
 }

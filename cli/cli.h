@@ -24,7 +24,8 @@ typedef struct cli {
     const char *target, *device, *sim_mode, *sim_check, *dump, *output, *jobs, *out_dir, *parameters;
     const char *kernel, *grid, *block, *args, *trace;
     const char *db, *shapes, *budget;
-    int check, no_cache, stats, json, help;
+    const char *shard, *workers, *timeout, *memory;
+    int check, no_cache, stats, json, help, routes;
     const char *words[64]; /* what is not an option */
     size_t word_count;
 } cli;
@@ -101,6 +102,9 @@ int gen_command(const cli *options);
 int precompile_command(const cli *options);
 int list_command(const cli *options);
 int cache_command(const cli *options);
+int pack_command(const cli *options);
+int unpack_command(const cli *options);
+int verify_command(const cli *options);
 int sim_command(const cli *options);
 int version_command(const cli *options);
 int doctor_command(const cli *options);

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cache/cache.h"
+#include "cache/pack.h"
 #include "cli/cli.h"
 #include "runtime/compile.h"
 #include "runtime/hip.h"
@@ -18,25 +18,35 @@ static void show_hip(void) {
         printf("HIP          %s\n", hip->provider);
 }
 
-/* trouble: why a cache directory that exists will not be used; "" if it will. */
-static const char *trouble(const char *dir) {
+/* trouble: why a cache root that exists will not be used as it should; "" if it will. */
+static const char *trouble(const char *root, int written) {
     struct stat st;
-    if (stat(dir, &st)) return "";
+    if (stat(root, &st)) return "";
+    if (S_ISREG(st.st_mode)) {
+        pack *p = NULL;
+        if (pack_open(root, &p)) return ": NOT A PACK";
+        pack_close(p);
+        return ": a pack";
+    }
     if (!S_ISDIR(st.st_mode)) return ": NOT A DIRECTORY";
     if (st.st_uid != geteuid() && st.st_uid != 0) return ": BELONGS TO ANOTHER USER";
-    return access(dir, W_OK | X_OK) ? ": NOT WRITABLE" : "";
+    return !written ? ": read only" : access(root, W_OK | X_OK) ? ": NOT WRITABLE" : "";
 }
 
 static void show_cache(void) {
     const char *why = "", *const variable = getenv("CDNAGEN_CACHE");
-    char *dir = cache_default_dir(&why);
-    if (variable && !strcmp(variable, "off"))
+    char *roots = cache_default_roots(&why);
+    const int off = variable && !strcmp(variable, "off");
+    if (off)
         printf("cache        none: CDNAGEN_CACHE=off\n");
-    else if (!dir)
+    else if (!roots)
         printf("cache        memory only: %s\n", why);
-    else
-        printf("cache        %s (from %s)%s\n", dir, why, trouble(dir));
-    mem_free(dir);
+    char *root;
+    for (int i = 0; roots && !off && (root = cache_root(roots, (size_t)i)); i++) {
+        printf("%-12s %s (from %s)%s\n", i ? "" : "cache", root, why, trouble(root, i == cache_writable_root(roots)));
+        mem_free(root);
+    }
+    mem_free(roots);
 }
 
 int doctor_command(const cli *options) {

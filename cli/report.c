@@ -8,7 +8,11 @@
 #include "cli/cli.h"
 
 static const char *tier_name(cdnagen_cache_tier tier) {
-    return tier == CDNAGEN_TIER_MEMORY ? "memory" : tier == CDNAGEN_TIER_DISK ? "disk" : "none";
+    static const char *const names[] = {[CDNAGEN_TIER_NONE] = "none",
+                                        [CDNAGEN_TIER_MEMORY] = "memory",
+                                        [CDNAGEN_TIER_DISK] = "disk",
+                                        [CDNAGEN_TIER_STORE] = "store"};
+    return names[tier];
 }
 
 void report_kernel(const cdnagen_kernel_info *i, double wall_ms) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Precompile what a service will need, on any machine: code objects go to DIR, and to the cache.
+# Precompile what a service will need, on any machine: DIR becomes a root of a cache, and DIR.pack the same in one file.
 # usage: precompile.sh DIR, with the command on PATH or its file in CDNAGEN
 set -eu
 out=${1:?usage: precompile.sh DIR}
@@ -8,9 +8,9 @@ jobs=$(mktemp)
 trap 'rm -f "$jobs"' EXIT
 cat >"$jobs" <<'JOBS'
 # one kernel a line: op:tag, then the shape's words
-mqa_logits:mfma32x32x64_bkv64_lds2_swp_rs_hfma heads=64 dim=128 clean=1
+mqa_logits:auto heads=32..128:pow2 dim=128
 mqa_logits:mfma32x32x64_bkv64_lds2_swp_rs_hfma heads=64 dim=128 clean=0
-mqa_logits:mfma32x32x64_bkv64_r1_w1 heads=32 dim=64
 JOBS
 "${CDNAGEN:-cdnagen}" precompile --jobs "$jobs" --out "$out" --target gfx950
-ls -l "$out"
+"${CDNAGEN:-cdnagen}" pack "$out.pack" "$out"
+"${CDNAGEN:-cdnagen}" verify "$out.pack"

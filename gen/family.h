@@ -171,6 +171,9 @@ struct family {
     /* route: the variant that `auto` means; the `rank`-th choice, so that a caller may pass over one that spills.
      * errors: LIMIT when no choice is left, saying what each one lacked */
     cdnagen_status (*route)(const target *t, const void *shape, int rank, void *variant);
+    /* route_shapes: shape words in the notation of job lines, "heads=16..128:16 clean=0,1", over which `auto` chooses every
+     * kernel that it is to be ready for; NULL-terminated. source: docs/precompile.md */
+    const char *const *route_shapes;
     /* grid: workgroups of a launch of the plan's own shape on such a device; zeros if its run-time words were left out.
      * facts: NULL where no device is known */
     void (*grid)(const plan *p, const device_facts *facts, uint32_t grid[3]);

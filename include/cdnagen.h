@@ -59,7 +59,7 @@ typedef enum cdnagen_status {
     CDNAGEN_IO = 25,        /* a file named by the caller cannot be read or written */
     /* the compiler and the cache */
     CDNAGEN_COMPILE = 40,    /* LLVM or lld refused the module: a fault of this library, please report the text */
-    CDNAGEN_CACHE_MISS = 41, /* CDNAGEN_CACHE_ONLY=1 and no cache root has the key that the error names */
+    CDNAGEN_CACHE_MISS = 41, /* only cached kernels are wanted, and no tier has the key that the error names */
     CDNAGEN_UNAVAILABLE = 42 /* this build of the library cannot do it (the runtime without a compiler) */
 } cdnagen_status;
 
@@ -114,14 +114,24 @@ typedef struct cdnagen_options {
                               LDS and registers), "check=races" or "check=all" (what hardware does not report
                               stops the launch), "threads=N", "limit=N" (a wave of more million instructions is
                               stopped); NULL: CDNAGEN_SIM, else none */
-    const char *cache_dir; /* NULL: CDNAGEN_CACHE_DIR, else $XDG_CACHE_HOME/cdnagen, else $HOME/.cache/cdnagen, else
-                              memory only; "": no disk tier */
-    int no_cache;          /* nonzero: neither memory nor disk tier */
+    const char *cache_dir; /* roots separated by ':', each a directory or a pack, looked into in this order; what is new
+                              goes to the first directory that can be written. NULL: CDNAGEN_CACHE_DIR, else
+                              $XDG_CACHE_HOME/cdnagen, else $HOME/.cache/cdnagen, else memory only; "": no disk tier */
+    int no_cache;          /* nonzero: no cache tier */
     cdnagen_spill_policy spills;
     /* NULL: warnings to stderr. Called on the thread whose call has something to tell, on several threads at once if
      * several call, and never after cdnagen_free_context; it must not call the library. `text` is one line. */
     void (*log)(void *user, cdnagen_log_level level, const char *text);
     void *log_user;
+    int cache_only; /* nonzero: what no cache tier has is CDNAGEN_CACHE_MISS; zero: CDNAGEN_CACHE_ONLY, else generated */
+    int reserved;   /* 0 */
+    /* A store of the caller's own, asked for what neither memory nor disk has and told what was generated; NULL: none.
+     * `key` is 64 hexadecimal digits, the bytes are opaque and the same for each key: what comes back damaged or under
+     * another key is a miss. store_get calls accept(to, data, bytes) and returns 1 if it has the key, else 0. As `log`,
+     * they are called on the thread whose call needs a kernel and must not call the library. */
+    int (*store_get)(void *user, const char *key, void (*accept)(void *to, const void *data, size_t bytes), void *to);
+    void (*store_put)(void *user, const char *key, const void *data, size_t bytes);
+    void *store_user;
 } cdnagen_options;
 
 /* cdnagen_create_context: check the options (NULL: the defaults) and make a context; the device is opened, and sim_mode
@@ -305,7 +315,8 @@ CDNAGEN_API cdnagen_status cdnagen_synchronize(cdnagen *ctx, void *stream);
 typedef enum cdnagen_cache_tier {
     CDNAGEN_TIER_NONE = 0, /* generated now */
     CDNAGEN_TIER_MEMORY = 1,
-    CDNAGEN_TIER_DISK = 2
+    CDNAGEN_TIER_DISK = 2, /* also a pack */
+    CDNAGEN_TIER_STORE = 3 /* options.store */
 } cdnagen_cache_tier;
 
 /* cdnagen_kernel_info: set `size` before the call. Strings are the kernel's, valid until it is freed. */

@@ -57,12 +57,15 @@ static cdnagen_status read_switch(const char *variable, const char *yes, const c
     return fail(CDNAGEN_BAD_ARGUMENT, "%s=%s: it is \"%s\" or \"%s\"", variable, value, yes, no);
 }
 
-static cdnagen_status open_cache(cdnagen *ctx, const char *option) {
-    const char *why = "";
-    char *found = option ? NULL : cache_default_dir(&why);
-    const cache_options options = {
-        .dir = option ? option : found, .off = ctx->cache_off, .log = log_of_cache, .log_user = ctx};
-    const cdnagen_status s = cache_open(&options, &ctx->cache);
+static cdnagen_status open_cache(cdnagen *ctx, const cdnagen_options *options) {
+    const char *const option = options->cache_dir, *why = "";
+    char *found = option ? NULL : cache_default_roots(&why);
+    const cache_options settled = {.roots = option ? option : found,
+                                   .off = ctx->cache_off,
+                                   .store = {options->store_get, options->store_put, options->store_user},
+                                   .log = log_of_cache,
+                                   .log_user = ctx};
+    const cdnagen_status s = cache_open(&settled, &ctx->cache);
     if (!s && !option && !found && !ctx->cache_off)
         context_log(ctx, CDNAGEN_LOG_INFO, "kernels are cached in memory only: %s", why);
     mem_free(found);
@@ -88,7 +91,8 @@ static cdnagen_status settle_options(cdnagen *ctx, const cdnagen_options *option
     TRY(read_switch("CDNAGEN_CACHE", "off", "on", &ctx->cache_off));
     if (options->no_cache) ctx->cache_off = 1;
     TRY(read_switch("CDNAGEN_CACHE_ONLY", "1", "0", &ctx->cache_only));
-    return open_cache(ctx, options->cache_dir);
+    if (options->cache_only) ctx->cache_only = 1;
+    return open_cache(ctx, options);
 }
 
 /* ---- forks: a child finds no lock held by a thread that it does not have ---- */

@@ -34,7 +34,9 @@ static cdnagen_status write_key(prepared *p, char key[CACHE_KEY_CHARS + 1]) {
 
 static cdnagen_status must_compile(const cdnagen *ctx, const prepared *p) {
     if (!ctx->cache_only) return CDNAGEN_OK;
-    return fail(CDNAGEN_CACHE_MISS, "CDNAGEN_CACHE_ONLY=1 and the cache has no entry for: %s", p->key_text);
+    return fail(CDNAGEN_CACHE_MISS,
+                "only cached kernels are wanted (cache_only, CDNAGEN_CACHE_ONLY=1), and no cache tier has: %s",
+                p->key_text);
 }
 
 /* Whether this context accepts what came out. */

@@ -65,6 +65,7 @@ static const field shape_fields[] = {
         "seq=4096 seq_kv=4096 heads=" #heads " dim=" #dim
 #define DIMS_OF(heads) LENGTHS_OF(heads, 64), LENGTHS_OF(heads, 128), LENGTHS_OF(heads, 256), LENGTHS_OF(heads, 512)
 static const char *const examples[] = {DIMS_OF(16), DIMS_OF(32), DIMS_OF(64), DIMS_OF(128), NULL};
+static const char *const route_shapes[] = {"heads=16..128:16 dim=64..512:64 clean=0,1", NULL};
 
 const family mqa_logits_family = {
     .name = "mqa_logits",
@@ -85,6 +86,7 @@ const family mqa_logits_family = {
     .check = mqa_check,
     .make_plan = mqa_make_plan,
     .route = mqa_route,
+    .route_shapes = route_shapes,
     .grid = mqa_grid,
     .bind = mqa_bind,
     .shape_from_public = mqa_shape_from_public,

@@ -45,7 +45,7 @@ static void what_is_made_parses_back(void **state) {
         for (size_t length = 0; length < 40; length++) {
             char key_text[41] = "";
             memset(key_text, 'k', length);
-            cache_blob *made = blob_make(key_text, data, size);
+            cache_blob *made = blob_make(key_text, strlen(key_text), data, size);
             cache_blob *read = blob_alloc(made->file_bytes);
             memcpy(read->file, made->file, made->file_bytes);
             assert_true(blob_parse(read));
@@ -62,7 +62,7 @@ static void what_is_made_parses_back(void **state) {
 
 static void every_truncation_is_damaged(void **state) {
     (void)state;
-    cache_blob *b = blob_make("op|tag|shape", "some bytes of a code object", 27);
+    cache_blob *b = blob_make("op|tag|shape", 12, "some bytes of a code object", 27);
     assert_true(parse_copy(b->file, b->file_bytes));
     for (size_t size = 0; size < b->file_bytes; size++) assert_false(parse_copy(b->file, size));
     cache_blob_release(b);
@@ -70,7 +70,7 @@ static void every_truncation_is_damaged(void **state) {
 
 static void every_flipped_bit_is_damaged(void **state) {
     (void)state;
-    cache_blob *b = blob_make("op|tag|shape", "some bytes of a code object", 27);
+    cache_blob *b = blob_make("op|tag|shape", 12, "some bytes of a code object", 27);
     for (size_t bit = 0; bit < 8 * b->file_bytes; bit++) {
         b->file[bit / 8] ^= (unsigned char)(1u << bit % 8);
         assert_false(parse_copy(b->file, b->file_bytes));
@@ -82,7 +82,7 @@ static void every_flipped_bit_is_damaged(void **state) {
 
 static void bytes_after_the_end_are_damage(void **state) {
     (void)state;
-    cache_blob *b = blob_make("k", "data", 4);
+    cache_blob *b = blob_make("k", 1, "data", 4);
     unsigned char longer[256] = {0};
     memcpy(longer, b->file, b->file_bytes);
     for (size_t more = 1; more < 40; more++) assert_false(parse_copy(longer, b->file_bytes + more));
@@ -119,14 +119,14 @@ static void a_header_that_lies_is_refused_whatever_the_checksum(void **state) {
         {"key text half way round", 1, UINT64_MAX / 2, 20},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        cache_blob *b = blob_make("k", "data", 4);
+        cache_blob *b = blob_make("k", 1, "data", 4);
         assert_int_equal(b->file_bytes, 52 + LLVM_BLAKE3_OUT_LEN);
         memcpy(b->file + 8, &rows[i].version, 3 * sizeof(uint64_t));
         seal(b);
         if (parse_copy(b->file, b->file_bytes)) fail_msg("%s", rows[i].name);
         cache_blob_release(b);
     }
-    cache_blob *b = blob_make("k", "data", 4);
+    cache_blob *b = blob_make("k", 1, "data", 4);
     seal(b);
     assert_true(parse_copy(b->file, b->file_bytes));
     cache_blob_release(b);

@@ -72,7 +72,7 @@ static void a_file_in_place_of_the_directory(void **state) {
     char *dir = scratch_dir();
     const char *file = scratch_path("%s/file", dir);
     scratch_write(file, "precious", 8);
-    expect_one_warning(file, "Not a directory", 0);
+    expect_one_warning(file, "it is no pack", 0);
     expect_one_warning(scratch_path("%s/below", file), "Not a directory", 0);
     scratch_remove(dir);
 }

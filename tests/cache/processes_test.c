@@ -221,7 +221,7 @@ static void a_killed_writer_leaves_a_miss_or_a_sound_entry(void **state) {
         b ? hits++ : misses++;
         cache_blob_release(b);
         assert_int_equal(book.infos + book.warnings, 0); /* nor was a damaged one met and passed over */
-        assert_int_equal(cache_walk(dir, 1, NULL, NULL, &census), CDNAGEN_OK);
+        assert_int_equal(cache_walk(dir, &(cache_visitor){0}, &census), CDNAGEN_OK);
         assert_int_equal(census.damaged + census.foreign, 0);
         temporaries += census.temporaries;
         cache_blob_release(cache_put(c, TEXT, "after", 5));

@@ -86,7 +86,7 @@ static void note(void *user, cdnagen_log_level level, const char *line) {
 
 cache *scratch_open(const char *dir, log_book *book) {
     cache *c = NULL;
-    const cache_options options = {.dir = dir, .log = book ? note : NULL, .log_user = book};
+    const cache_options options = {.roots = dir, .log = book ? note : NULL, .log_user = book};
     assert_int_equal(cache_open(&options, &c), CDNAGEN_OK);
     return c;
 }

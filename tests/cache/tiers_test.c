@@ -87,7 +87,7 @@ static void keys_of_one_hash_stay_apart(void **state) {
     memory_tier m = {0};
     assert_null(memory_tier_find(&m, 5, "ab", 2));
     for (int i = 0; i < COUNT; i++) {
-        cache_blob *b = blob_make(key_texts[i], &key_texts[i], sizeof key_texts[i]);
+        cache_blob *b = blob_make(key_texts[i], strlen(key_texts[i]), &key_texts[i], sizeof key_texts[i]);
         memory_tier_keep(&m, 5, b);
         cache_blob_release(b);
     }
@@ -146,7 +146,7 @@ static void off_means_neither_tier(void **state) {
     (void)state;
     char *dir = scratch_dir();
     cache *c = NULL;
-    assert_int_equal(cache_open(&(cache_options){.dir = dir, .off = 1}, &c), CDNAGEN_OK);
+    assert_int_equal(cache_open(&(cache_options){.roots = dir, .off = 1}, &c), CDNAGEN_OK);
     const long live = mem_live();
     put(c, TEXT, "data");
     assert_int_equal(mem_live(), live);
@@ -220,7 +220,7 @@ static void spoil_text(const char *path) {
     scratch_write(path, "not an entry at all, but long enough to be one, one might think", 62);
 }
 static void spoil_foreign(const char *path) {
-    cache_blob *b = blob_make("another key text", "other data", 10);
+    cache_blob *b = blob_make("another key text", 16, "other data", 10);
     scratch_write(path, b->file, b->file_bytes);
     cache_blob_release(b);
 }
@@ -270,7 +270,7 @@ static void whatever_is_in_its_place_an_entry_is_a_miss_and_is_replaced(void **s
             fail_msg("%s: %d lines", rows[i].name, book.infos);
         bad_files bad = {0};
         cache_census census;
-        assert_int_equal(cache_walk(dir, 1, note_bad, &bad, &census), CDNAGEN_OK);
+        assert_int_equal(cache_walk(dir, &(cache_visitor){.report = note_bad, .user = &bad}, &census), CDNAGEN_OK);
         assert_int_equal(bad.count, rows[i].problem != NULL);
         assert_int_equal(census.damaged + census.foreign, bad.count);
         if (rows[i].problem)
@@ -365,7 +365,9 @@ static void walk_counts_and_verify_names_what_is_bad(void **state) {
     char *dir = scratch_dir(), key_text[32], key[CACHE_KEY_CHARS + 1];
     cache_census census = {0};
     bad_files bad = {0};
-    assert_int_equal(cache_walk(scratch_path("%s/none", dir), 1, note_bad, &bad, &census), CDNAGEN_OK);
+    assert_int_equal(
+        cache_walk(scratch_path("%s/none", dir), &(cache_visitor){.report = note_bad, .user = &bad}, &census),
+        CDNAGEN_OK);
     assert_int_equal(census.entries, 0);
 
     cache *c = scratch_open(dir, NULL);
@@ -374,15 +376,15 @@ static void walk_counts_and_verify_names_what_is_bad(void **state) {
         put(c, key_text, "data");
     }
     cache_close(c);
-    assert_int_equal(cache_walk(dir, 1, note_bad, &bad, &census), CDNAGEN_OK);
+    assert_int_equal(cache_walk(dir, &(cache_visitor){.report = note_bad, .user = &bad}, &census), CDNAGEN_OK);
     assert_int_equal(census.entries, 20);
     assert_int_equal(census.damaged + census.foreign + census.temporaries + (uint64_t)bad.count, 0);
     assert_true(census.bytes > 20 * 64);
 
     spoil_flip(scratch_entry(dir, "key 3"));
-    assert_int_equal(cache_walk(dir, 0, note_bad, &bad, &census), CDNAGEN_OK);
+    assert_int_equal(cache_walk(dir, NULL, &census), CDNAGEN_OK);
     assert_int_equal(census.damaged, 0);
-    assert_int_equal(cache_walk(dir, 1, note_bad, &bad, &census), CDNAGEN_OK);
+    assert_int_equal(cache_walk(dir, &(cache_visitor){.report = note_bad, .user = &bad}, &census), CDNAGEN_OK);
     assert_int_equal(census.damaged, 1);
     assert_int_equal(bad.count, 1);
     assert_string_equal(bad.last, scratch_path("%s is damaged", scratch_entry(dir, "key 3")));
@@ -391,7 +393,7 @@ static void walk_counts_and_verify_names_what_is_bad(void **state) {
     cache_key("key 5", key);
     scratch_write(scratch_path("%s/v1/%.2s/tmp.0123456789abcdef", dir, key), "x", 1);
     scratch_write(scratch_path("%s/v1/%.2s/notes", dir, key), "x", 1);
-    assert_int_equal(cache_walk(dir, 1, NULL, NULL, &census), CDNAGEN_OK);
+    assert_int_equal(cache_walk(dir, &(cache_visitor){0}, &census), CDNAGEN_OK);
     assert_int_equal(census.entries, 20);
     assert_int_equal(census.damaged, 1);
     assert_int_equal(census.foreign, 1);
@@ -430,7 +432,7 @@ static void walk_of_a_file_is_an_error_that_names_it(void **state) {
     const char *file = scratch_path("%s/file", dir);
     cache_census census = {.entries = 77};
     scratch_write(file, "x", 1);
-    assert_int_equal(cache_walk(file, 0, NULL, NULL, &census), CDNAGEN_IO);
+    assert_int_equal(cache_walk(file, NULL, &census), CDNAGEN_IO);
     assert_non_null(strstr(cdnagen_error(), file));
     assert_int_equal(cache_clear(file, &census), CDNAGEN_IO);
     assert_int_equal(census.entries, 77);
@@ -460,7 +462,7 @@ static void default_directory(void **state) {
         const char *const values[] = {rows[i].own, rows[i].xdg, rows[i].home};
         for (int v = 0; v < 3; v++) values[v] ? setenv(names[v], values[v], 1) : unsetenv(names[v]);
         const char *why = NULL;
-        char *dir = cache_default_dir(&why);
+        char *dir = cache_default_roots(&why);
         assert_string_equal(why, rows[i].why);
         rows[i].dir ? assert_string_equal(dir, rows[i].dir) : assert_null(dir);
         mem_free(dir);
@@ -470,11 +472,11 @@ static void default_directory(void **state) {
 /* calls: every public call once, tolerant of memory running out, strict about what comes back. */
 static void calls(const char *dir) {
     const char *why;
-    mem_free(cache_default_dir(&why));
+    mem_free(cache_default_roots(&why));
     cache *c = NULL;
     cache_census census;
     cdnagen_cache_tier tier;
-    if (cache_open(&(cache_options){.dir = dir}, &c) == CDNAGEN_OK) {
+    if (cache_open(&(cache_options){.roots = dir}, &c) == CDNAGEN_OK) {
         cache_blob *b = cache_get(c, "there", &tier);
         if (b) assert_memory_equal(cache_blob_data(b), "data", 4);
         cache_blob_release(b);
@@ -488,7 +490,7 @@ static void calls(const char *dir) {
         cache_unlock(lock);
         cache_close(c);
     }
-    cache_walk(dir, 1, NULL, NULL, &census);
+    cache_walk(dir, &(cache_visitor){0}, &census);
     cache_clear(scratch_path("%s/none", dir), &census);
 }
 

@@ -135,31 +135,6 @@ static void test_stats(void **state) {
     command_free(&o);
 }
 
-static void test_jobs_with_a_bad_line(void **state) {
-    (void)state;
-    command_shell("printf '# kernels\\n\\n" TAG " heads=64 dim=128\\nmqa_logits:frob heads=64 dim=128\\n"
-                  "mqa_logits:mfma32x32x64_bkv64_r1_w1 heads=32 dim=64  # the last\\n' > jobs");
-    outcome o = command_run("", "precompile --jobs jobs --out objects");
-    assert_int_equal(o.code, 1);
-    says(o.out, "line 4: mqa_logits:frob");
-    says(o.out, "BAD_TAG");
-    says(o.out, "3 jobs, 1 failed");
-    command_free(&o);
-    command_shell("test $(ls objects/*.co | wc -l) = 2");
-    char *report = command_read("objects/report.json");
-    json_t *all = parse(report);
-    const json_t *entries = json_object_get(all, "entries");
-    assert_int_equal(json_array_size(entries), 3);
-    assert_int_equal(json_integer_value(json_object_get(json_array_get(entries, 1), "line")), 4);
-    assert_string_equal(json_string_value(json_object_get(json_array_get(entries, 1), "status")), "CDNAGEN_BAD_TAG");
-    assert_string_equal(json_string_value(json_object_get(json_array_get(entries, 2), "status")), "CDNAGEN_OK");
-    json_decref(all);
-    free(report);
-    o = command_good("run --sim --check " TAG SHAPE);
-    says(o.out, "cache        hit (disk)");
-    command_free(&o);
-}
-
 static void test_cache_commands(void **state) {
     (void)state;
     outcome o = command_good("gen " TAG " heads=64 dim=128");
@@ -213,7 +188,7 @@ static void test_doctor_on_the_cache(void **state) {
         const char *environment, *says;
     } rows[] = {{"", "(from CDNAGEN_CACHE_DIR)\n"},
                 {"CDNAGEN_CACHE=off", "cache        none: CDNAGEN_CACHE=off"},
-                {"CDNAGEN_CACHE_DIR=file", "file (from CDNAGEN_CACHE_DIR): NOT A DIRECTORY"},
+                {"CDNAGEN_CACHE_DIR=file", "file (from CDNAGEN_CACHE_DIR): NOT A PACK"},
                 {"-u CDNAGEN_CACHE_DIR -u HOME -u XDG_CACHE_HOME", "memory only: HOME is not set"}};
     command_shell("touch file");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -231,7 +206,6 @@ int main(void) {
         TEST(test_json),
         TEST(test_dump_on_a_hit),
         TEST(test_stats),
-        TEST(test_jobs_with_a_bad_line),
         TEST(test_cache_commands),
         TEST(test_words_that_inform),
         TEST(test_doctor_on_the_cache),

@@ -184,7 +184,7 @@ static void wpe1_wpe2_and_none_are_three_entries_in_memory_and_on_disk(void **st
     }
     assert_int_equal(fake.linked, 3);
     cache_census census;
-    assert_int_equal(cache_walk(options.cache_dir, 1, NULL, NULL, &census), CDNAGEN_OK);
+    assert_int_equal(cache_walk(options.cache_dir, &(cache_visitor){0}, &census), CDNAGEN_OK);
     assert_int_equal(census.entries, 3);
     assert_int_equal(census.damaged, 0);
     scratch_remove();

@@ -44,7 +44,7 @@ static void cache_directory_is_the_option_then_the_environment(void **state) {
         assert_int_equal(pipeline_tier(ctx, pipeline_tag, pipeline_shape), CDNAGEN_TIER_NONE);
         cdnagen_free_context(ctx);
         cache_census census;
-        assert_int_equal(cache_walk(dir, 0, NULL, NULL, &census), CDNAGEN_OK);
+        assert_int_equal(cache_walk(dir, NULL, &census), CDNAGEN_OK);
         assert_int_equal(census.entries, rows[i].entries);
         scratch_remove();
     }
@@ -102,6 +102,55 @@ static void cache_only_refuses_a_miss_and_names_it(void **state) {
     scratch_remove();
 }
 
+/* A framework's own store, which keeps what it is told under the key. */
+typedef struct shelf {
+    char key[65];
+    unsigned char kept[1 << 16];
+    size_t size;
+} shelf;
+
+static int take(void *user, const char *key, void (*accept)(void *to, const void *data, size_t size), void *to) {
+    const shelf *s = user;
+    if (strcmp(s->key, key) != 0) return 0;
+    accept(to, s->kept, s->size);
+    return 1;
+}
+
+static void give(void *user, const char *key, const void *data, size_t size) {
+    shelf *s = user;
+    assert_true(size <= sizeof s->kept);
+    strcpy(s->key, key);
+    memcpy(s->kept, data, size);
+    s->size = size;
+}
+
+static void a_store_of_the_callers_serves_other_contexts(void **state) {
+    (void)state;
+    shelf s = {.key = ""};
+    const cdnagen_options options = {.size = sizeof options,
+                                     .target = "gfx950",
+                                     .device = "none",
+                                     .cache_dir = "",
+                                     .store_get = take,
+                                     .store_put = give,
+                                     .store_user = &s};
+    cdnagen_options only = options;
+    only.cache_only = 1;
+    cdnagen *ctx = NULL;
+    cdnagen_kernel *kernel = NULL;
+    assert_int_equal(cdnagen_create_context(&only, &ctx), CDNAGEN_OK);
+    assert_int_equal(gen_kernel(ctx, pipeline_tag, pipeline_shape, &kernel), CDNAGEN_CACHE_MISS);
+    cdnagen_free_context(ctx);
+    assert_int_equal(cdnagen_create_context(&options, &ctx), CDNAGEN_OK);
+    assert_int_equal(pipeline_tier(ctx, pipeline_tag, pipeline_shape), CDNAGEN_TIER_NONE);
+    cdnagen_free_context(ctx);
+    assert_int_equal(cdnagen_create_context(&only, &ctx), CDNAGEN_OK);
+    assert_int_equal(pipeline_tier(ctx, pipeline_tag, pipeline_shape), CDNAGEN_TIER_STORE);
+    assert_int_equal(pipeline_tier(ctx, pipeline_tag, pipeline_shape), CDNAGEN_TIER_MEMORY);
+    cdnagen_free_context(ctx);
+    assert_int_equal(fake.linked, 1);
+}
+
 static void a_damaged_entry_is_compiled_again(void **state) {
     (void)state;
     for (scratch_wound wound = FLIP_A_BIT; wound <= EMPTY; wound++) {
@@ -129,7 +178,7 @@ static void a_cached_object_of_another_kernel_is_compiled_again(void **state) {
     assert_int_equal(gen_kernel(ctx, pipeline_tag, pipeline_shape, &kernel), CDNAGEN_OK);
     assert_int_equal(cdnagen_get_kernel_info(kernel, &info), CDNAGEN_OK);
     cache *c;
-    const cache_options options = {.dir = dir};
+    const cache_options options = {.roots = dir};
     assert_int_equal(cache_open(&options, &c), CDNAGEN_OK);
     cache_blob_release(cache_put(c, info.key_text, "not a code object", 17));
     cache_close(c);
@@ -209,6 +258,7 @@ int main(void) {
         cmocka_unit_test_setup(a_cache_that_cannot_be_written_costs_a_warning, pipeline_clean),
         cmocka_unit_test_setup(no_cache_compiles_each_time, pipeline_clean),
         cmocka_unit_test_setup(cache_only_refuses_a_miss_and_names_it, pipeline_clean),
+        cmocka_unit_test_setup(a_store_of_the_callers_serves_other_contexts, pipeline_clean),
         cmocka_unit_test_setup(a_damaged_entry_is_compiled_again, pipeline_clean),
         cmocka_unit_test_setup(a_cached_object_of_another_kernel_is_compiled_again, pipeline_clean),
         cmocka_unit_test_setup(many_threads_compile_one_kernel_once, pipeline_clean),
