@@ -95,6 +95,11 @@ static const char *const examples[] = {"m=1 n=7168 k=2048",
                                        "m=16384 n=7168 k=18432",
                                        NULL};
 
+/* Rows from decoding to prefill, columns and depths of models' layers, with and without tails. */
+static const char *const route_shapes[] = {
+    "m=1,16,64,128,256,1024,4096,16384,65536 n=512..65536:pow2 k=256..16384:pow2 b=plain,preshuffled",
+    "m=1,64,4096,16384 n=576,2112,7168,24576 k=576,1536,2048,7168,18432 b=plain,preshuffled", NULL};
+
 const family gemm_blockscale_family = {
     .name = "gemm_blockscale",
     .summary =
@@ -115,6 +120,7 @@ const family gemm_blockscale_family = {
     .check = blockscale_check,
     .make_plan = blockscale_make_plan,
     .route = blockscale_route,
+    .route_shapes = route_shapes,
     .grid = blockscale_grid,
     .bind = blockscale_bind,
     .shape_from_public = blockscale_shape_from_public,

@@ -65,7 +65,9 @@ static const field shape_fields[] = {
         "seq=4096 seq_kv=4096 heads=" #heads " dim=" #dim
 #define DIMS_OF(heads) LENGTHS_OF(heads, 64), LENGTHS_OF(heads, 128), LENGTHS_OF(heads, 256), LENGTHS_OF(heads, 512)
 static const char *const examples[] = {DIMS_OF(16), DIMS_OF(32), DIMS_OF(64), DIMS_OF(128), NULL};
-static const char *const route_shapes[] = {"heads=16..128:16 dim=64..512:64 clean=0,1", NULL};
+/* Lengths unknown, a few rows against a long context, and many rows: the classes of the route tables. */
+#define FACTS "heads=16..128:16 dim=64..512:64 clean=0,1"
+static const char *const route_shapes[] = {FACTS, "seq=64 seq_kv=8192 " FACTS, "seq=4096 seq_kv=4096 " FACTS, NULL};
 
 const family mqa_logits_family = {
     .name = "mqa_logits",

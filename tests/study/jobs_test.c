@@ -111,8 +111,15 @@ static void routes_are_jobs_of_one_kernel_each(void **state) {
     assert_int_equal(jobs_of_routes(&t, &l), CDNAGEN_OK);
     for (const family *const *f = families; *f; f++) {
         size_t count = 0;
+        int generated = 0;
         for (size_t i = 0; i < l.count; i++) count += !strncmp(l.jobs[i].words, (*f)->name, strlen((*f)->name));
-        if (!count) fail_msg("no route of %s is a job", (*f)->name);
+        for (const char *const *shape = (*f)->examples; *shape && !generated; shape++) {
+            plan p;
+            char tag[SYMBOL_MAX];
+            snprintf(tag, sizeof tag, "%s:auto", (*f)->name);
+            generated = plan_make(tag, *shape, &t, 0, &p) == CDNAGEN_OK;
+        }
+        if (!(*f)->route_shapes || !count != !generated) fail_msg("%zu routes of %s are jobs", count, (*f)->name);
     }
     plan *plans = mem_alloc(l.count * sizeof *plans);
     for (size_t i = 0; i < l.count; i++) {
@@ -126,36 +133,55 @@ static void routes_are_jobs_of_one_kernel_each(void **state) {
     jobs_free(&l);
 }
 
+enum { TAGS_MAX = 64 };
+typedef struct tag_set {
+    char tags[TAGS_MAX][SYMBOL_MAX];
+    size_t count;
+} tag_set;
+
+/* has: whether the tag is in the set; with `add` it is from then on. */
+static int has(tag_set *s, const char *tag, int add) {
+    for (size_t i = 0; i < s->count; i++)
+        if (!strcmp(s->tags[i], tag)) return 1;
+    if (!add) return 0;
+    assert_true(s->count < TAGS_MAX);
+    strcpy(s->tags[s->count++], tag);
+    return 1;
+}
+
 /* No tag that `auto` takes for some shape is missing among the jobs. */
 static void routes_take_every_tag_that_auto_takes(void **state) {
     (void)state;
-    target t;
-    job_list l = {0};
-    assert_int_equal(target_parse(TARGET_STANDARD, &t), CDNAGEN_OK);
-    assert_int_equal(jobs_of_routes(&t, &l), CDNAGEN_OK);
-    enum { TAGS_MAX = 64 };
-    static char tags[TAGS_MAX][SYMBOL_MAX];
-    size_t count = 0;
-    for (size_t i = 0; i < l.count; i++) {
+    static const char *const lengths[] = {"",
+                                          "seq=1 seq_kv=4096 ",
+                                          "seq=64 seq_kv=65536 ",
+                                          "seq=256 seq_kv=256 ",
+                                          "seq=257 seq_kv=1024 ",
+                                          "seq=16384 seq_kv=16384 "};
+    static const char op[] = "mqa_logits:auto";
+    static tag_set set;
+    for (int c = 0; c < CHIP_COUNT; c++) {
+        target t;
+        job_list l = {0};
         plan p;
-        if (strncmp(l.jobs[i].words, "mqa_logits:auto ", 16) != 0) continue;
-        assert_int_equal(plan_make("mqa_logits:auto", l.jobs[i].words + 16, &t, 0, &p), CDNAGEN_OK);
-        size_t k = 0;
-        while (k < count && strcmp(tags[k], p.tag) != 0) k++;
-        assert_true(k < TAGS_MAX);
-        if (k == count) strcpy(tags[count++], p.tag);
-    }
-    for (int heads = 16; heads <= 128; heads++)
-        for (int dim = 64; dim <= 512; dim += 16) {
-            char shape[64];
-            plan p;
-            snprintf(shape, sizeof shape, "heads=%d dim=%d", heads, dim);
-            if (plan_make("mqa_logits:auto", shape, &t, 0, &p)) continue;
-            size_t k = 0;
-            while (k < count && strcmp(tags[k], p.tag) != 0) k++;
-            if (k == count) fail_msg("%s takes %s, which no job of the routes does", shape, p.tag);
+        set.count = 0;
+        assert_int_equal(target_parse(chips[c].name, &t), CDNAGEN_OK);
+        assert_int_equal(jobs_of_routes(&t, &l), CDNAGEN_OK);
+        for (size_t i = 0; i < l.count; i++) {
+            if (strncmp(l.jobs[i].words, op, strlen(op)) != 0) continue;
+            assert_int_equal(plan_make(op, l.jobs[i].words + strlen(op) + 1, &t, 0, &p), CDNAGEN_OK);
+            has(&set, p.tag, 1);
         }
-    jobs_free(&l);
+        for (int heads = 16; heads <= 128; heads++)
+            for (int dim = 64; dim <= 512; dim += 32)
+                for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
+                    char shape[96];
+                    snprintf(shape, sizeof shape, "%sheads=%d dim=%d", lengths[n], heads, dim);
+                    if (plan_make(op, shape, &t, 0, &p) == CDNAGEN_OK && !has(&set, p.tag, 0))
+                        fail_msg("%s: %s takes %s, which no job of the routes does", t.text, shape, p.tag);
+                }
+        jobs_free(&l);
+    }
 }
 
 int main(void) {
