@@ -148,6 +148,12 @@ static cdnagen_status check_tiles(const mqa_variant *v, const mqa_geometry *g) {
         return fail(CDNAGEN_BAD_TAG,
                     "mqa_logits: pd%d%s keeps %d tiles in flight but lds%d holds %d: pd may be 1 to %d", prefetch,
                     prefetch == 2 ? " (the default)" : "", prefetch, slots, slots, slots);
+    if (v->ct && prefetch < 2)
+        return fail(
+            CDNAGEN_BAD_TAG,
+            "mqa_logits: ct reads a tile's first columns while the tile before is in work: pd must be 2 or more");
+    if (v->ct && v->ts)
+        return fail(CDNAGEN_BAD_TAG, "mqa_logits: ts cannot skip a tile whose arithmetic ct does beside another's");
     if (g->n_tiles % g->group)
         return fail(CDNAGEN_BAD_TAG,
                     "mqa_logits: rs reduces %d n-tiles of %d columns together; bkv%d has %d, which %d does not divide: "

@@ -5,6 +5,8 @@
 
 #include "gen/mqa_logits/emit.h"
 
+static int smaller(int a, int b) { return a < b ? a : b; }
+
 enum { DMA_BYTES = 16, SCALE_BYTES = 4, DMA_OFFSETS_MAX = 32, STEPS_MAX = 16, SCALES_MAX = 64, RING_ALIGN = 128 };
 
 typedef struct pipeline {
@@ -114,23 +116,27 @@ static void dma_tile(mqa *m, const pipeline *p, val col, val slot) {
         E_IF_ODDS(e, p->own_scales, E_USUALLY) dma_scales(m, p, col, slot);
 }
 
-static tile read_slot(mqa *m, const pipeline *p, val slot) {
+/* The fragments of n-tiles [from, to) of the tile in a slot. */
+static void read_slot(mqa *m, const pipeline *p, val slot, int from, int to, tile *kv) {
     ir *const e = m->e;
     const mqa_geometry *const g = &m->g;
-    tile kv = t_cols(e, m->atom, (int)m->s->dim, (int)m->v->bkv);
     for (int s = 0; s < g->k_steps; s++) {
         const val at = e_add(e, p->fragment[s], slot);
-        for (int i = 0; i < g->n_tiles; i++)
-            kv.v[i * g->k_steps + s] = e_lds_load(e, p->ring, VEC(8, I32), at, i * g->n * (int)m->s->dim);
+        for (int i = from; i < to; i++)
+            kv->v[i * g->k_steps + s] = e_lds_load(e, p->ring, VEC(8, I32), at, i * g->n * (int)m->s->dim);
     }
-    return kv;
 }
 
+static tile new_tile(mqa *m) { return t_cols(m->e, m->atom, (int)m->s->dim, (int)m->v->bkv); }
+
+/* Tiles whose DMA comes between that of a tile and the wait for it: with ct a tile is waited for one trip earlier. */
+static int tiles_between(const mqa *m) { return (int)m->v->prefetch - (m->v->ct ? 2 : 1); }
+
 /* vmcnt counts a wave's loads, DMA and stores in order, so a wait names how many came after what it waits for. A tile
- * issues, in this order: its scales, the DMA of the tile `prefetch` further on, its stores. `dma_tiles`: after the DMA
- * that is waited for came that of so many tiles. */
+ * issues, in this order: its scales, the DMA of the tile `prefetch` further on, its stores; with ct some of the stores
+ * come before the wait and the DMA. `dma_tiles`: after the DMA that is waited for came that of so many tiles. */
 static int younger_than_dma(const mqa *m, const pipeline *p, int dma_tiles) {
-    const int between = (int)m->v->prefetch - 1;
+    const int between = tiles_between(m);
     const int count = p->stores + between * (p->scale_loads + p->stores) + dma_tiles * p->dmas + p->scale_loads;
     return count < VMCNT_MAX ? count : VMCNT_MAX;
 }
@@ -172,11 +178,11 @@ typedef enum trips {
     DRAINING     /* dg: nothing, there is no such tile */
 } trips;
 
-/* Until the tile's DMA is in its slot. Draining, less and less came after it: the fewer tiles are left, the more of these
- * waits apply. */
+/* Until the DMA of tile t is in its slot. Draining, less and less came after it: the fewer tiles are left, the more of
+ * these waits apply. */
 static void wait_for_tile(mqa *m, const pipeline *p, val t, trips kind) {
     ir *const e = m->e;
-    const int most = (int)m->v->prefetch - 1;
+    const int most = tiles_between(m);
     const val left = e_sub(e, e_addi(e, m->tiles, -1), t);
     for (int dma_tiles = most - 1; kind == DRAINING && dma_tiles >= 0; dma_tiles--)
         E_IF(e, e_less(e, left, e_i32(e, dma_tiles + 1))) e_wait(e, younger_than_dma(m, p, dma_tiles), WAIT_ANY);
@@ -185,13 +191,10 @@ static void wait_for_tile(mqa *m, const pipeline *p, val t, trips kind) {
     if (m->v->waves > 1) e_barrier(e);
 }
 
+/* The DMA of the tile `prefetch` after tile t, which lies in `slot`. */
 static void prefetch(mqa *m, const pipeline *p, val t, val slot, trips kind) {
     ir *const e = m->e;
     const int ahead = (int)m->v->prefetch;
-    if (kind == PREFETCHING && m->v->slots <= ahead) { /* the DMA goes into the slot that is being read */
-        e_wait(e, WAIT_ANY, 0);
-        if (m->v->waves > 1) e_barrier(e);
-    }
     e_sched_fence(e);
     if (kind == PREFETCHING) {
         const val col = column_of(m, e_addi(e, t, ahead)), place = slot_after(m, slot, ahead);
@@ -200,12 +203,22 @@ static void prefetch(mqa *m, const pipeline *p, val t, val slot, trips kind) {
     e_sched_fence(e);
 }
 
+/* The same where that DMA may go into the slot that is being read. */
+static void prefetch_over(mqa *m, const pipeline *p, val t, val slot, trips kind) {
+    if (kind == PREFETCHING && m->v->slots <= m->v->prefetch) {
+        e_wait(m->e, WAIT_ANY, 0);
+        if (m->v->waves > 1) e_barrier(m->e);
+    }
+    prefetch(m, p, t, slot, kind);
+}
+
 /* One tile; `scales` as load_scales left them. */
 static void stage(mqa *m, const pipeline *p, val t, val slot, trips kind, val *scales) {
-    const tile kv = read_slot(m, p, slot);
+    tile kv = new_tile(m);
+    read_slot(m, p, slot, 0, m->g.n_tiles, &kv);
     if (m->v->ls) read_scales(m, p, slot, scales);
     const tile products = mqa_first_products(m, &kv);
-    prefetch(m, p, t, slot, kind);
+    prefetch_over(m, p, t, slot, kind);
     mqa_tile(m, &kv, &products, scales, column_of(m, t));
 }
 
@@ -233,7 +246,7 @@ static void trip(mqa *m, const pipeline *p, val t, val slot, trips kind) {
     const val seen = is_seen(m, column_of(m, t));
     E_IF_ODDS(e, seen, E_USUALLY) stage(m, p, t, slot, kind, scales);
     E_IF_ODDS(e, e_not(e, seen), E_RARELY) { /* what the other waves and later waits count on */
-        prefetch(m, p, t, slot, kind);
+        prefetch_over(m, p, t, slot, kind);
         stand_ins(m, p, p->stores);
     }
 }
@@ -246,21 +259,127 @@ static void trip_loop(mqa *m, const pipeline *p, val from, val to, val *slot, tr
     }
 }
 
-void mqa_emit_lds(mqa *m) {
+/* ct: what one trip of the loop hands to the next. Its tile's last item has its products, and is consumed beside the
+ * first products of the next tile, whose first fragments are there. */
+typedef struct handover {
+    val slot; /* of the next tile */
+    val fragment[STEPS_MAX];
+    tile sums;
+    val group[MQA_GROUP_MAX]; /* the last row's */
+    val scale, col;           /* of the last item's group, of its tile */
+} handover;
+
+/* Before the first tile: an item whose store is dropped, because its columns are those behind the last one. */
+static handover first_handover(mqa *m, const pipeline *p) {
+    ir *const e = m->e;
+    handover h = {.slot = e_i32(e, 0), .scale = e_f32(e, 0), .col = m->seq_kv};
+    tile kv = new_tile(m);
+    read_slot(m, p, h.slot, 0, 1, &kv);
+    for (int s = 0; s < m->g.k_steps; s++) h.fragment[s] = kv.v[s];
+    for (int i = 0; i < m->g.m_tiles; i++) h.sums.v[i] = t_no_sums(e, m->atom);
+    for (int i = 0; i < MQA_GROUP_MAX; i++) h.group[i] = e_f32(e, 0);
+    return h;
+}
+
+static mqa_item last_item(const mqa *m) { return (mqa_item){.row = m->row_count - 1, .n_tile = m->g.n_tiles - 1}; }
+
+/* ct: one trip. Columns outside, rows inside: a fragment is read one n-tile ahead and used by all rows in turn. */
+static void trip_across(mqa *m, const pipeline *p, val t, handover *h, trips kind) {
+    ir *const e = m->e;
+    const int last = m->g.n_tiles - 1;
+    const val col = column_of(m, t), slot = h->slot;
+    val scales[SCALES_MAX], before[SCALES_MAX], group[MQA_ROWS_MAX][MQA_GROUP_MAX];
+    tile kv = new_tile(m), next = new_tile(m);
+    for (int s = 0; s < m->g.k_steps; s++) kv.v[s] = h->fragment[s];
+    if (m->v->ls) read_scales(m, p, slot, scales);
+    load_scales(m, p, col, scales);
+    before[last / m->g.group] = h->scale;
+    mqa_item done = last_item(m);
+    for (int n = 0; n <= last; n++) {
+        if (n < last) {
+            read_slot(m, p, slot, n + 1, n + 2, &kv);
+        } else {
+            wait_for_tile(m, p, e_addi(e, t, 1), kind);
+            h->slot = slot_after(m, slot, 1);
+            read_slot(m, p, h->slot, 0, 1, &next);
+            prefetch(m, p, t, slot, kind);
+        }
+        e_sched_fence(e);
+        for (int j = 0; j < m->row_count; j++) {
+            const tile sums = t_mma(e, &m->rows[j].q, &kv, n);
+            if (n == 0 && j == 0)
+                mqa_consume(m, &h->sums, done, h->group, before, h->col);
+            else
+                mqa_consume(m, &h->sums, done, group[done.row], scales, col);
+            mqa_interleave(m);
+            h->sums = sums;
+            done = (mqa_item){.row = j, .n_tile = n};
+        }
+    }
+    for (int s = 0; s < m->g.k_steps; s++) h->fragment[s] = next.v[s];
+    for (int i = 0; i < last % m->g.group; i++) h->group[i] = group[done.row][i];
+    h->scale = scales[last / m->g.group];
+    h->col = col;
+}
+
+static void loop_across(mqa *m, const pipeline *p, val from, val to, handover *h, trips kind) {
+    ir *const e = m->e;
+    val *carried[LOOP_CARRIED_MAX];
+    int count = 0;
+    carried[count++] = &h->slot;
+    carried[count++] = &h->scale;
+    carried[count++] = &h->col;
+    for (int s = 0; s < m->g.k_steps; s++) carried[count++] = &h->fragment[s];
+    for (int i = 0; i < m->g.m_tiles; i++) carried[count++] = &h->sums.v[i];
+    for (int i = 0; i < m->g.group - 1; i++) carried[count++] = &h->group[i];
+    e_loop loop;
+    e_loop_begin(e, &loop, from, to, e_i32(e, 1), carried, count);
+    trip_across(m, p, loop.index, h, kind);
+    e_loop_end(e, &loop);
+}
+
+static void tiles_across(mqa *m, const pipeline *p) {
     ir *const e = m->e;
     const val zero = e_i32(e, 0);
+    const int certain = m->v->dg ? 0 : (int)m->v->prefetch - 1; /* tiles whose DMA is younger than the first's */
+    e_wait(e, smaller(certain * p->dmas, VMCNT_MAX), WAIT_ANY);
+    if (m->v->waves > 1) e_barrier(e);
+    handover h = first_handover(m, p);
+    if (m->v->dg) {
+        const val drain = e_max(e, e_addi(e, m->tiles, -m->v->prefetch), zero);
+        loop_across(m, p, zero, drain, &h, PREFETCHING);
+        loop_across(m, p, drain, m->tiles, &h, DRAINING);
+    } else {
+        loop_across(m, p, zero, m->tiles, &h, PREFETCHING);
+    }
+    val scales[SCALES_MAX];
+    scales[(m->g.n_tiles - 1) / m->g.group] = h.scale;
+    mqa_consume(m, &h.sums, last_item(m), h.group, scales, h.col);
+}
+
+static void tile_by_tile(mqa *m, const pipeline *p) {
+    ir *const e = m->e;
+    const val zero = e_i32(e, 0);
+    val slot = zero;
+    if (m->v->dg) {
+        const val drain = e_max(e, e_addi(e, m->tiles, -m->v->prefetch), zero);
+        trip_loop(m, p, zero, drain, &slot, PREFETCHING);
+        trip_loop(m, p, drain, m->tiles, &slot, DRAINING);
+    } else {
+        trip_loop(m, p, zero, m->tiles, &slot, PREFETCHING);
+    }
+}
+
+void mqa_emit_lds(mqa *m) {
+    ir *const e = m->e;
     pipeline p = begin(m);
-    E_IF(e, e_less(e, zero, m->tiles)) {
+    E_IF(e, e_less(e, e_i32(e, 0), m->tiles)) {
         fill_ring(m, &p);
-        val slot = zero;
-        if (m->v->dg) {
-            const val drain = e_max(e, e_addi(e, m->tiles, -m->v->prefetch), zero);
-            trip_loop(m, &p, zero, drain, &slot, PREFETCHING);
-            trip_loop(m, &p, drain, m->tiles, &slot, DRAINING);
-        } else {
-            trip_loop(m, &p, zero, m->tiles, &slot, PREFETCHING);
-            /* DMA of tiles past the end is still in flight: LDS must not change hands under it. */
-            e_wait(e, 0, WAIT_ANY);
-        }
+        if (m->v->ct)
+            tiles_across(m, &p);
+        else
+            tile_by_tile(m, &p);
+        /* DMA of tiles past the end is still in flight: LDS must not change hands under it. */
+        if (!m->v->dg) e_wait(e, 0, WAIT_ANY);
     }
 }

@@ -14,6 +14,7 @@ typedef struct mqa_variant {
     int64_t slots;    /* lds: LDS slots; 0 = direct loads */
     int64_t prefetch; /* pd: tiles in flight */
     int64_t swp, rs, ls, ts, dg;
+    int64_t ct;       /* the software pipeline runs on from tile to tile */
     int64_t head_acc; /* h: 0 add, 1 fma, 2 fma2 */
     int64_t wpe;      /* waves_per_eu asked; 0 = the operator's default */
     int64_t splits;   /* ns: host field; 0 = the host's policy */

@@ -30,6 +30,8 @@ static const field tag_fields[] = {
      "a wave skips tiles outside its rows' windows"},
     {"dg", FIELD_FLAG, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, TAG(dg), 0, 1, 0, NULL, "lds",
      "no prefetch past the last tile"},
+    {"ct", FIELD_FLAG, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, TAG(ct), 0, 1, 0, NULL, "swp",
+     "the software pipeline runs on from tile to tile"},
     {"h", FIELD_WORD, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, TAG(head_acc), 0, 0, 0, head_acc_words, NULL,
      "head sum in one fma chain or two packed ones; left out: multiply and add in any order"},
     {"wpe", FIELD_NUMBER, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, TAG(wpe), 1, 8, 0, NULL, NULL,

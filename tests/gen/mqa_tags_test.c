@@ -66,9 +66,10 @@ static void round_trip(const mqa_variant *v) {
 static void round_trip_slots_on(mqa_variant v) {
     static const int64_t depths[] = {1, 2, 16};
     for (size_t depth = 0; depth < COUNT(depths); depth++)
-        for (int flags = 0; flags < 32; flags++) {
+        for (int flags = 0; flags < 64; flags++) {
             v.prefetch = depths[depth];
-            v.swp = flags & 1, v.rs = flags >> 1 & 1, v.ls = flags >> 2 & 1, v.ts = flags >> 3 & 1, v.dg = flags >> 4;
+            v.swp = flags & 1, v.rs = flags >> 1 & 1, v.ls = flags >> 2 & 1, v.ts = flags >> 3 & 1;
+            v.dg = flags >> 4 & 1, v.ct = v.swp && flags >> 5;
             round_trip(&v);
         }
 }
@@ -128,6 +129,7 @@ static void bad_tags(void **state) {
         {"mfma32x32x64_bkv64_ls", {"'ls'", "needs lds"}},
         {"mfma32x32x64_bkv64_ts", {"'ts'", "needs lds"}},
         {"mfma32x32x64_bkv64_dg", {"'dg'", "needs lds"}},
+        {"mfma32x32x64_bkv64_lds2_ct", {"'ct'", "needs swp"}},
         {"mfma32x32x64_bkv64_lds2_swp1", {"'1'"}},
         {"mfma32x32x64_bkv64_lds2_rs_swp", {"'swp'", "order"}},
         {"mfma32x32x64_bkv64_hadd", {"fma|fma2"}},

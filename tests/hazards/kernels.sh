@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # kernels.sh CDNAGEN: the kernels of mqa_logits under every check: direct and LDS-pipelined, one to four waves, prefetch 1 to
-# 3, with and without software pipelining, row stores, scales in LDS, skipped tiles and guarded prefetch; and those in which
+# 3, with and without software pipelining (within tiles and across), row stores, scales in LDS, skipped tiles and guarded prefetch; and those in which
 # LLVM leaves 19 slots where 20 must be (ir/wait_states.c). A finding is exit code 4.
 set -euo pipefail
 cdnagen=$1
@@ -29,6 +29,10 @@ mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_ls_ts_dg_hfma 64 128 1
 mfma32x32x64_bkv32_r2_w2_lds4_pd3_ls_ts_dg 64 128 1
 mfma16x16x128_bkv64_r1_w4_lds2_rs_ls_ts_dg_hfma 64 128 1
 mfma32x32x64_bkv64_r1_w4_lds3_pd3_swp_ts_dg 64 128 1
+mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ct_hfma 64 128 1
+mfma32x32x64_bkv64_r2_w1_lds2_swp_rs_ls_dg_ct_hfma 64 128 1
+mfma32x32x64_bkv32_r1_w2_lds4_pd3_swp_dg_ct 64 128 1
+mfma16x16x128_bkv64_r1_w4_lds3_pd3_swp_rs_ct_hfma 64 128 1
 mfma32x32x64_bkv64_r1_w1 64 128 0
 mfma32x32x64_bkv128_r4_w1_hfma 128 64 1
 mfma32x32x64_bkv64_r4_w4_lds5_pd3 128 64 1

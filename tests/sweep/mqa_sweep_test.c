@@ -93,6 +93,18 @@ static const char *const tags[] = {
     "mfma32x32x64_bkv64_r1_w4_lds3_pd3_swp_rs_ls_ts_dg_hfma",
     "mfma16x16x128_bkv32_r2_w4_lds4_pd3_ls_ts_dg",
     "mfma16x16x128_bkv128_r2_w2_lds1_pd1_swp_rs_ls_ts_dg_hfma2",
+    /* pipelines that run on across tiles: of one n-tile and of several, with each other field */
+    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_ct_hfma",
+    "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ct_hfma",
+    "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ls_ct_hfma",
+    "mfma32x32x64_bkv64_r2_w1_lds2_swp_rs_ct_hfma",
+    "mfma32x32x64_bkv32_r1_w1_lds2_swp_ct",
+    "mfma32x32x64_bkv32_r2_w2_lds4_pd3_swp_ls_ct_hfma2",
+    "mfma32x32x64_bkv64_r1_w4_lds5_pd4_swp_rs_dg_ct",
+    "mfma32x32x64_bkv128_r1_w4_lds2_swp_rs_ls_dg_ct_hfma",
+    "mfma16x16x128_bkv16_r2_w1_lds3_pd3_swp_ls_dg_ct_hfma",
+    "mfma16x16x128_bkv64_r1_w4_lds3_pd3_swp_rs_ct_hfma",
+    "mfma16x16x128_bkv128_r2_w2_lds4_swp_rs_dg_ct_hfma2",
 };
 
 static const int head_counts[] = {16, 32, 64, 128};
