@@ -48,6 +48,9 @@ static const refusal refusals[] = {
      CDNAGEN_LIMIT,
      {"pd3", "64 loads", "32 a tile", "63"}},
     {"gfx950", "mfma32x32x64_bkv128_lds2", "heads=64 dim=512", CDNAGEN_LIMIT, {"64 loads", "63"}},
+    /* pipelines across tiles */
+    {"gfx950", "mfma32x32x64_bkv64_lds2_pd1_swp_ct", "heads=64 dim=128", CDNAGEN_BAD_TAG, {"ct", "pd", "2 or more"}},
+    {"gfx950", "mfma32x32x64_bkv64_lds2_swp_ts_ct", "heads=64 dim=128", CDNAGEN_BAD_TAG, {"ts", "ct"}},
     /* LDS */
     {"gfx950",
      "mfma32x32x64_bkv128_w2_lds3_rs",
