@@ -292,10 +292,11 @@ static void trip_across(mqa *m, const pipeline *p, val t, handover *h, trips kin
     tile kv = new_tile(m), next = new_tile(m);
     for (int s = 0; s < m->g.k_steps; s++) kv.v[s] = h->fragment[s];
     if (m->v->ls) read_scales(m, p, slot, scales);
-    load_scales(m, p, col, scales);
     before[last / m->g.group] = h->scale;
     mqa_item done = last_item(m);
     for (int n = 0; n <= last; n++) {
+        /* as late as the waits' count allows: until then the tile before has its scale in the same register */
+        if (n == smaller(last, 1)) load_scales(m, p, col, scales);
         if (n < last) {
             read_slot(m, p, slot, n + 1, n + 2, &kv);
         } else {
