@@ -246,9 +246,9 @@ static int check_bars(const bar *bars, const char *line) {
     int differences = 0;
     for (int i = 0; i < BARS_MAX && bars[i].figure; i++) {
         const bar *const b = &bars[i];
-        const unsigned long figure = strtoul(strstr(line, b->figure) + strlen(b->figure), NULL, 10);
-        if (figure >= b->least && figure <= b->most) continue;
-        fprintf(stderr, "%.*s:%s%lu, must be %lu to %lu\n", (int)strcspn(line, ":"), line, b->figure, figure, b->least,
+        const unsigned long value = strtoul(strstr(line, b->figure) + strlen(b->figure), NULL, 10);
+        if (value >= b->least && value <= b->most) continue;
+        fprintf(stderr, "%.*s:%s%lu, must be %lu to %lu\n", (int)strcspn(line, ":"), line, b->figure, value, b->least,
                 b->most);
         differences++;
     }
