@@ -257,7 +257,8 @@ CDNAGEN_API cdnagen_status cdnagen_gen_gemm_blockscale(cdnagen *ctx, const char 
 /* cdnagen_gemm_blockscale_args: one launch. Strides are elements from one row to the next of the matrix as it is in
  * memory; 0 means contiguous. Rows of A and of plain B begin at multiples of 16 bytes; with a tag that has `cs`, rows of
  * C at multiples of 8. Elements between the end of a row and the next row are not used, and those of C not written. A
- * buffer needs the bytes from its first element to its last. c and the workspace overlap nothing else. */
+ * buffer needs the bytes from its first element to its last, a and plain b to the end of the last one's 4-byte word. c and
+ * the workspace overlap nothing else. */
 typedef struct cdnagen_gemm_blockscale_args {
     size_t size;
     cdnagen_buffer a;         /* [m, k] e4m3 */

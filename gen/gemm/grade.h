@@ -4,8 +4,7 @@
 #define GEN_GEMM_GRADE_H
 
 #include "gen/family.h"
-
-typedef enum gemm_out { GEMM_BF16 = 0, GEMM_F16 = 1 } gemm_out;
+#include "gen/gemm/gemm.h"
 
 float gemm_out_value(gemm_out type, uint16_t bits);
 uint16_t gemm_out_bits(gemm_out type, float x); /* to nearest even */

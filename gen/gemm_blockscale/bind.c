@@ -107,7 +107,7 @@ static cdnagen_status resolve_strides(const plan *p, const cdnagen_gemm_blocksca
     return CDNAGEN_OK;
 }
 
-/* check_spans: what a workgroup addresses from its tile's first row on is 32 bits. */
+/* check_spans: what a workgroup addresses from its tile's first row on is 31 bits; bit 31 marks what is not accessed. */
 static cdnagen_status check_spans(const plan *p, const strides *t, int64_t a_scales_bytes) {
     const blockscale_geometry g =
         blockscale_geometry_of((const blockscale_variant *)p->variant, (const blockscale_shape *)p->shape);
@@ -116,16 +116,16 @@ static cdnagen_status check_spans(const plan *p, const strides *t, int64_t a_sca
         int64_t rows, stride, bytes;
     } spans[] = {{"a_stride", g.bm, t->a, 1}, {"b_stride", g.bn, t->b, 1}, {"c_stride", g.bm, t->c, 2}};
     for (int i = 0; i < 3; i++) {
-        const int64_t most = UINT32_MAX / (spans[i].rows * spans[i].bytes);
+        const int64_t most = INT32_MAX / (spans[i].rows * spans[i].bytes);
         if (spans[i].stride > most)
             return fail(CDNAGEN_LIMIT,
                         "%s: %s %" PRId64 " is more than %" PRId64 ": %" PRId64 " rows of a tile must span less than "
-                        "4 GiB",
+                        "2 GiB",
                         op, spans[i].what, spans[i].stride, most, spans[i].rows);
     }
-    if (a_scales_bytes > UINT32_MAX)
-        return fail(CDNAGEN_LIMIT, "%s: the scales of A span %" PRId64 " bytes; a kernel can address %" PRIu32, op,
-                    a_scales_bytes, UINT32_MAX);
+    if (a_scales_bytes > INT32_MAX)
+        return fail(CDNAGEN_LIMIT, "%s: the scales of A span %" PRId64 " bytes; a kernel can address %" PRId32, op,
+                    a_scales_bytes, INT32_MAX);
     return CDNAGEN_OK;
 }
 
@@ -138,9 +138,11 @@ static cdnagen_status check_buffers(const plan *p, const cdnagen_gemm_blockscale
     const uint64_t a_scales = is_k_major ? argument_bytes(k_blocks, t->a_scales, a_rows, scale)
                                          : argument_bytes(a_rows, t->a_scales, k_blocks, scale);
     const uint64_t b_scales = argument_bytes(scale_rows(a->n, s->scale_n), t->b_scales, k_blocks, scale);
+    /* The bounds of a buffer are checked a word at a time, so that the last row's last word is read whole. */
+    const int64_t row = ceil_div(a->k, GEMM_ROW_WORD) * GEMM_ROW_WORD;
     const argument arguments[] = {
-        {"a", a->a, argument_bytes(a->m, t->a, a->k, 1), 16},
-        {"b", a->b, argument_bytes(a->n, t->b, a->k, 1), 16},
+        {"a", a->a, argument_bytes(a->m, t->a, row, 1), 16},
+        {"b", a->b, argument_bytes(a->n, t->b, row, 1), 16},
         {"a_scales", a->a_scales, a_scales, (unsigned)scale},
         {"b_scales", a->b_scales, b_scales, (unsigned)scale},
         {"c", a->c, argument_bytes(a->m, t->c, a->n, 2), v->cshuffle ? 2 * GEMM_CS_COLUMNS : 2},
@@ -210,6 +212,7 @@ cdnagen_status blockscale_bind(const plan *p, const device_facts *facts, const v
     put_i32(&l, p, BLOCKSCALE_M, a->m);
     put_i32(&l, p, BLOCKSCALE_N, a->n);
     put_i32(&l, p, BLOCKSCALE_K, a->k);
+    put_i32(&l, p, BLOCKSCALE_WORKGROUPS, l.grid[0]);
     *out = l;
     return CDNAGEN_OK;
 }

@@ -221,8 +221,9 @@ static cdnagen_status check_operands(const chip *c, const blockscale_shape *s) {
 static cdnagen_status check_generated(const chip *c, const blockscale_variant *v, const blockscale_shape *s) {
     TRY(check_operands(c, s));
     const pair lacking[] = {
-        {v->core == GEMM_4W, "4w"},
         {v->core == GEMM_8W, "8w"},
+        {v->ablation != 0, "an x field"},
+        {s->scales == GEMM_SCALES_UE8M0, "scales=ue8m0"},
     };
     for (size_t i = 0; i < sizeof lacking / sizeof lacking[0]; i++)
         if (lacking[i].both)

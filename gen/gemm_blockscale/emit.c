@@ -1,12 +1,180 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The kernel's entry: its arguments. */
-#include "gen/gemm_blockscale/gemm_blockscale.h"
-#include "ir/ir.h"
+/* The kernel's frame: which tile and which part of K a workgroup has, where the matrices begin for it, and its core. */
+#include "gen/gemm_blockscale/emit.h"
 
-void gemm_blockscale_emit(ir *e, const plan *p);
+static ptr input(blockscale *b, blockscale_kernarg arg, type element) {
+    return e_ptr(b->e, e_arg(b->e, (int)arg), element, 1);
+}
 
-/* blockscale_check lets no tag come here yet. */
-void gemm_blockscale_emit(ir *e, const plan *p) {
+/* Element row * stride + column of a matrix, in 64 bits. */
+static ptr element_of(blockscale *b, ptr base, val row, val stride, val column) {
+    ir *const e = b->e;
+    const val begin = e_mul(e, e_sext(e, row), stride);
+    return e_ptr_add(e, base, e_add(e, begin, e_sext(e, column)));
+}
+
+/* (rows - 1) * stride + length, or 0 where there is no row or no length. */
+static val span(blockscale *b, val rows, val stride, val length) {
+    ir *const e = b->e;
+    const val extent = e_add(e, e_mul(e, e_addi(e, rows, -1), stride), length);
+    const val some = e_less(e, e_i32(e, 0), e_min(e, rows, length));
+    return e_select(e, some, extent, e_i32(e, 0));
+}
+
+/* part: rows [row, row + rows) of A or C, columns [column, column + columns) of B's rows or C's, elements [k, k + length)
+ * of K. */
+typedef struct part {
+    val row, rows, column, columns, k, length;
+} part;
+
+/* Bounds are checked a word at a time: a row's end is that of its last word. */
+static val words(blockscale *b, val length) {
+    return b->s->k_tail ? e_align_down(b->e, e_addi(b->e, length, 3), 4) : length;
+}
+
+static gemm_operand a_operand(blockscale *b, const part *p) {
+    ir *const e = b->e;
+    const ptr begin = element_of(b, input(b, BLOCKSCALE_A, I8), p->row, b->a_stride, p->k);
+    const val stride = e_trunc(e, b->a_stride);
+    return (gemm_operand){
+        .from = e_buffer(e, begin, span(b, p->rows, stride, words(b, p->length))), .stride = stride, .rows = b->g.bm};
+}
+
+static gemm_operand b_operand(blockscale *b, const part *p) {
+    ir *const e = b->e;
+    const ptr base = input(b, BLOCKSCALE_B, I8);
+    const val rows = e_min(e, p->columns, e_i32(e, b->g.bn));
+    if (b->s->b == GEMM_B_PLAIN) {
+        const ptr begin = element_of(b, base, p->column, b->b_stride, p->k);
+        const val stride = e_trunc(e, b->b_stride);
+        return (gemm_operand){
+            .from = e_buffer(e, begin, span(b, rows, stride, words(b, p->length))), .stride = stride, .rows = b->g.bn};
+    }
+    const val skipped = e_muli(e, p->k, GEMM_PACK_N);
+    const ptr begin = element_of(b, base, p->column, e_sext(e, b->k), skipped);
+    const val blocks = e_shr(e, rows, 4), stride = e_muli(e, b->k, GEMM_PACK_N);
+    return (gemm_operand){.from = e_buffer(e, begin, span(b, blocks, stride, e_muli(e, p->length, GEMM_PACK_N))),
+                          .stride = stride,
+                          .rows = b->g.bn,
+                          .preshuffled = 1};
+}
+
+/* Scales of `rows` rows (of A or B) from `row` on, `shared` of which have one; K blocks from p's first on. */
+static gemm_scales scales(blockscale *b, blockscale_kernarg arg, val row, val rows, int64_t shared, const part *p) {
+    enum { SCALE_BITS = 7 };
+    ir *const e = b->e;
+    const int size = b->s->scales == GEMM_SCALES_F32 ? 4 : 1;
+    const int is_k_major = arg == BLOCKSCALE_A_SCALES && b->s->a_scales == GEMM_SCALES_K_MAJOR;
+    const val row_length = arg == BLOCKSCALE_A_SCALES ? b->a_scales_stride : b->b_scales_stride;
+    const val stride = e_muli(e, e_trunc(e, row_length), size);
+    gemm_scales s = {.rows = (int)shared, .type = (gemm_scale_type)b->s->scales, .skipped = e_i32(e, 0)};
+    val first = row, count = rows;
+    if (shared > 1) {
+        first = e_shr(e, row, SCALE_BITS);
+        s.skipped = e_and(e, row, e_i32(e, shared - 1));
+        count = e_shr(e, e_addi(e, e_add(e, s.skipped, rows), shared - 1), SCALE_BITS);
+    }
+    const val k_block = e_shr(e, p->k, SCALE_BITS);
+    const val k_blocks = e_shr(e, e_addi(e, p->length, GEMM_SCALE_K - 1), SCALE_BITS);
+    const ptr base = input(b, arg, size == 4 ? F32 : I8);
+    ptr begin;
+    val extent;
+    if (is_k_major) {
+        begin = element_of(b, base, k_block, row_length, first);
+        extent = span(b, k_blocks, stride, e_muli(e, count, size));
+    } else {
+        begin = element_of(b, base, first, row_length, k_block);
+        extent = span(b, count, stride, e_muli(e, k_blocks, size));
+    }
+    s.from = e_buffer(e, begin, extent);
+    s.row_stride = is_k_major ? e_i32(e, size) : stride;
+    s.k_stride = is_k_major ? stride : e_i32(e, size);
+    return s;
+}
+
+/* ---- which tile ---- */
+
+typedef struct place {
+    val m, n; /* tile row and tile column */
+} place;
+
+/* raster_chunk, emitted. */
+static val chunk(blockscale *b, val id, val count) {
+    ir *const e = b->e;
+    const val xcds = e_i32(e, b->chip->xcds);
+    const val share = e_udiv(e, count, xcds), turn = e_udiv(e, id, xcds);
+    const val more = e_sub(e, count, e_mul(e, share, xcds)), xcd = e_sub(e, id, e_mul(e, turn, xcds));
+    const val before = e_add(e, e_mul(e, xcd, share), e_min(e, xcd, more));
+    return e_add(e, before, turn);
+}
+
+/* raster.c's walk along bands of `width` lines, emitted: *line and *at. */
+static void along(blockscale *b, val id, int64_t width, val lines, val length, val *line, val *at) {
+    ir *const e = b->e;
+    const val band = e_muli(e, length, width), turn = e_uniform(e, e_udiv(e, id, band));
+    const val first = e_muli(e, turn, width), inside = e_sub(e, id, e_mul(e, turn, band));
+    if (width == 1) {
+        *line = first;
+        *at = inside;
+        return;
+    }
+    const val here = e_min(e, e_sub(e, lines, first), e_i32(e, width));
+    *at = e_uniform(e, e_udiv(e, inside, here));
+    *line = e_add(e, first, e_sub(e, inside, e_mul(e, *at, here)));
+}
+
+/* raster_map, emitted. Uniform: quotients come from the vector unit and go back into scalar registers. */
+static place raster_tile_of(blockscale *b, val id) {
+    const blockscale_variant *const v = b->v;
+    const int chunked = v->xcd || v->group || v->panel;
+    if (chunked) id = chunk(b, id, e_mul(b->e, b->tiles_m, b->tiles_n));
+    place t;
+    if (v->group)
+        along(b, id, v->group, b->tiles_m, b->tiles_n, &t.m, &t.n);
+    else
+        along(b, id, v->panel ? v->panel : 1, b->tiles_n, b->tiles_m, &t.n, &t.m);
+    return t;
+}
+
+/* ---- the kernel ---- */
+
+static part part_of(blockscale *b, place at) {
+    ir *const e = b->e;
+    part p = {.k = e_i32(e, 0), .length = b->k};
+    p.row = e_muli(e, at.m, b->g.bm);
+    p.column = e_muli(e, at.n, b->g.bn);
+    p.rows = e_min(e, e_sub(e, b->m, p.row), e_i32(e, b->g.bm));
+    p.columns = e_sub(e, b->n, p.column);
+    if (b->g.split_k == 1) return p;
+    const val k_tiles = e_ceil_div(e, b->k, e_i32(e, b->g.bk));
+    const val share = e_muli(e, e_ceil_div(e, k_tiles, e_i32(e, b->g.split_k)), b->g.bk);
+    p.k = e_mul(e, share, b->split);
+    p.length = e_max(e, e_min(e, e_sub(e, b->k, p.k), share), e_i32(e, 0));
+    return p;
+}
+
+static void compute(blockscale *b, gemm *g, place at) {
+    ir *const e = b->e;
+    const part p = part_of(b, at);
+    g->a = a_operand(b, &p);
+    g->b = b_operand(b, &p);
+    g->a_scales = scales(b, BLOCKSCALE_A_SCALES, p.row, p.rows, b->s->scale_m, &p);
+    const val b_rows = e_min(e, p.columns, e_i32(e, b->g.bn));
+    g->b_scales = scales(b, BLOCKSCALE_B_SCALES, p.column, b_rows, b->s->scale_n, &p);
+    g->k = p.length;
+    g->k_tiles = e_max(e, e_udiv(e, e_addi(e, g->k, b->g.bk - 1), e_i32(e, b->g.bk)), e_i32(e, 1));
+    const ptr c = element_of(b, e_ptr(e, e_arg(e, BLOCKSCALE_C), I16, 0), p.row, b->c_stride, p.column);
+    g->c_stride = e_muli(e, e_trunc(e, b->c_stride), 2);
+    g->c = e_buffer(e, c, span(b, p.rows, g->c_stride, e_muli(e, p.columns, 2)));
+    g->columns = p.columns;
+    const gemm_sums sums = gemm_4w(g);
+    if (b->g.split_k == 1)
+        gemm_store(g, &sums);
+    else
+        blockscale_reduce(b, g, &sums, e_add(e, e_mul(e, at.m, b->tiles_n), at.n));
+}
+
+static void begin_kernel(ir *e, const plan *p) {
     e_kernel k = {.symbol = p->symbol,
                   .threads = (int)p->block[0],
                   .waves_per_eu = p->waves_per_eu,
@@ -17,5 +185,58 @@ void gemm_blockscale_emit(ir *e, const plan *p) {
         k.args[i] = types[p->kernargs[i].kind];
     }
     e_kernel_begin(e, &k);
+}
+
+static gemm frame(const blockscale *b) {
+    const blockscale_variant *const v = b->v;
+    const blockscale_geometry *const g = &b->g;
+    return (gemm){.e = b->e,
+                  .atom = atom_find(g->m, g->n, g->k),
+                  .bm = g->bm,
+                  .bn = g->bn,
+                  .bk = g->bk,
+                  .threads = g->threads,
+                  .waves_m = g->waves_m,
+                  .waves_n = g->waves_n,
+                  .k_tail = (int)b->s->k_tail,
+                  .n_tail = (int)b->s->n_tail,
+                  .unroll = (int)v->unroll,
+                  .cshuffle = (int)v->cshuffle,
+                  .async = (int)v->async,
+                  .promote_every = v->fused ? g->m_atoms : g->m_atoms * g->n_atoms,
+                  .ablation = (gemm_ablation)v->ablation,
+                  .out = (gemm_out)b->s->out,
+                  .arena = e_lds(b->e, "arena", g->lds_bytes, 128)};
+}
+
+void gemm_blockscale_emit(ir *e, const plan *p) {
+    blockscale b = {.e = e,
+                    .v = (const blockscale_variant *)p->variant,
+                    .s = (const blockscale_shape *)p->shape,
+                    .chip = p->target.chip};
+    b.g = blockscale_geometry_of(b.v, b.s);
+    begin_kernel(e, p);
+    b.m = e_arg(e, BLOCKSCALE_M);
+    b.n = e_arg(e, BLOCKSCALE_N);
+    b.k = e_arg(e, BLOCKSCALE_K);
+    b.a_stride = e_arg(e, BLOCKSCALE_A_STRIDE);
+    b.b_stride = e_arg(e, BLOCKSCALE_B_STRIDE);
+    b.a_scales_stride = e_arg(e, BLOCKSCALE_A_SCALES_STRIDE);
+    b.b_scales_stride = e_arg(e, BLOCKSCALE_B_SCALES_STRIDE);
+    b.c_stride = e_arg(e, BLOCKSCALE_C_STRIDE);
+    b.tiles_m = e_ceil_div(e, b.m, e_i32(e, b.g.bm));
+    b.tiles_n = e_ceil_div(e, b.n, e_i32(e, b.g.bn));
+    gemm g = frame(&b);
+    gemm_begin(&g);
+    if (b.g.split_k > 1) b.split = e_workgroup(e, 1);
+    const val first = e_workgroup(e, 0);
+    if (!b.v->persist) {
+        compute(&b, &g, raster_tile_of(&b, first));
+    } else {
+        E_FOR0(id, e, first, e_mul(e, b.tiles_m, b.tiles_n), e_arg(e, BLOCKSCALE_WORKGROUPS)) {
+            e_barrier(e); /* LDS of the tile before is done with */
+            compute(&b, &g, raster_tile_of(&b, id));
+        }
+    }
     e_kernel_end(e);
 }

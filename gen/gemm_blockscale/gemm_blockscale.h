@@ -4,28 +4,10 @@
 #define GEN_GEMM_BLOCKSCALE_H
 
 #include "gen/family.h"
+#include "gen/gemm/gemm.h"
 #include "gen/gemm/grade.h"
 #include "gen/gemm/pack.h"
 #include "gen/gemm/raster.h"
-
-typedef enum gemm_core {
-    GEMM_4W = 1, /* B straight from preshuffled memory, A (and plain B) through LDS */
-    GEMM_8W = 2  /* ping-pong, A and B through LDS */
-} gemm_core;
-typedef enum gemm_sched { GEMM_INLINE = 0, GEMM_DELAYED = 1, GEMM_CLUSTER = 2 } gemm_sched;
-
-/* gemm_ablation: a kernel that leaves something out on purpose. Its numbers are wrong by design: it is launched by the
- * diagnosis only. */
-typedef enum gemm_ablation {
-    GEMM_WHOLE = 0,
-    GEMM_TWIN,       /* xtwin: promote-free ceiling: MFMA chained over K, one scale in the epilogue */
-    GEMM_NO_PROMOTE, /* xpromote: sums chained, scales loaded all the same */
-    GEMM_NO_SCALES,  /* xscales: scales are constants */
-    GEMM_NO_A,       /* xa: A of the first K tile for all of them */
-    GEMM_NO_B,       /* xb */
-    GEMM_NO_LDS,     /* xlds: fragments are constants */
-    GEMM_NO_STORE    /* xstore: one predicated store keeps the sums alive */
-} gemm_ablation;
 
 /* blockscale_variant: the tag's fields, e.g. mfma16x16x128_t64x256x128_4w_panel8_cs_async_wpe2. */
 typedef struct blockscale_variant {
@@ -63,9 +45,6 @@ typedef struct blockscale_geometry {
     int split_k;          /* at least 1 */
 } blockscale_geometry;
 
-typedef enum gemm_b_layout { GEMM_B_PLAIN = 0, GEMM_B_PRESHUFFLED = 1 } gemm_b_layout;
-typedef enum gemm_scale_layout { GEMM_SCALES_ROW_MAJOR = 0, GEMM_SCALES_K_MAJOR = 1 } gemm_scale_layout;
-typedef enum gemm_scale_type { GEMM_SCALES_F32 = 0, GEMM_SCALES_UE8M0 = 1 } gemm_scale_type;
 typedef enum gemm_data { GEMM_RANDOM = 0, GEMM_EXACT = 1 } gemm_data;
 
 /* blockscale_shape: the shape's words. m, n, k are run-time; a kernel knows only the tail classes of n and k. */
@@ -84,9 +63,9 @@ typedef struct blockscale_shape {
 } blockscale_shape;
 
 enum {
-    GEMM_SCALE_K = 128,                  /* elements of K that share a scale */
     GEMM_LENGTH_MAX = INT32_MAX - 65535, /* m, n, k: rounding up to tiles stays in 31 bits */
     GEMM_ROW_ALIGN = 16,                 /* bytes: rows of A and of plain B begin at multiples */
+    GEMM_ROW_WORD = 4,                   /* bytes: rows of A and of plain B can be read up to the next multiple */
     GEMM_CS_COLUMNS = 4                  /* columns of C that cs stores at once */
 };
 
@@ -120,7 +99,8 @@ typedef enum blockscale_kernarg {
     BLOCKSCALE_C_STRIDE, /* i64, 48..80 */
     BLOCKSCALE_M,
     BLOCKSCALE_N,
-    BLOCKSCALE_K, /* i32, 88..96 */
+    BLOCKSCALE_K,
+    BLOCKSCALE_WORKGROUPS, /* i32, 88..100; workgroups: those of a row of the grid, pers only */
     BLOCKSCALE_KERNARG_COUNT
 } blockscale_kernarg;
 

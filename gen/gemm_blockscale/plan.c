@@ -5,7 +5,7 @@
 
 #include "gen/gemm_blockscale/gemm_blockscale.h"
 
-enum { KERNARG_LAYOUT_VERSION = 1, KERNARG_BYTES = 100 };
+enum { KERNARG_LAYOUT_VERSION = 1, KERNARG_BYTES = 104 };
 
 static const kernarg layout[BLOCKSCALE_KERNARG_COUNT] = {
     [BLOCKSCALE_A] = {"a", KERNARG_POINTER, 0},
@@ -22,6 +22,7 @@ static const kernarg layout[BLOCKSCALE_KERNARG_COUNT] = {
     [BLOCKSCALE_M] = {"m", KERNARG_I32, 88},
     [BLOCKSCALE_N] = {"n", KERNARG_I32, 92},
     [BLOCKSCALE_K] = {"k", KERNARG_I32, 96},
+    [BLOCKSCALE_WORKGROUPS] = {"workgroups", KERNARG_I32, 100},
 };
 
 cdnagen_status blockscale_make_plan(plan *p) {

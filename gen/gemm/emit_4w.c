@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The 4-wave core. A wave keeps the fragments of one K block of A and of one K tile of B in registers and multiplies them
+ * column by column of atoms; each fragment is replaced by that of the next K tile as soon as its last MFMA is issued.
+ * Preshuffled B comes straight from memory, A and plain B through two slots of LDS, one barrier a K tile. */
+#include "gen/gemm/emit_gemm.h"
+
+enum { K_BLOCKS_MAX = 2, LDS_CHUNKS_MAX = 4, LANE_COLUMNS_MAX = 16, CARRIED_MAX = 192 };
+
+typedef struct four_waves {
+    gemm *g;
+    int k_blocks, m_atoms, n_atoms;
+    int b_staged; /* plain B: through LDS like A */
+    gemm_stage a_stage, b_stage;
+    int slot_bytes, b_place;                                                        /* a slot: A, then plain B */
+    val a_lane[K_BLOCKS_MAX][LDS_CHUNKS_MAX], b_lane[K_BLOCKS_MAX][LDS_CHUNKS_MAX]; /* chunks in slot 0 */
+    val b_rows[GEMM_ATOMS_MAX];                                                     /* preshuffled B */
+    val a_scale_at[GEMM_ATOMS_MAX],
+        b_scale_at[GEMM_ATOMS_MAX][LANE_COLUMNS_MAX]; /* B: one, or those of a lane's columns */
+
+    /* what a K tile leaves to the next one */
+    val slot; /* the slot that is filled next: its first byte */
+    tile a, b[K_BLOCKS_MAX];
+    val a_scale[K_BLOCKS_MAX][GEMM_ATOMS_MAX], b_scale[K_BLOCKS_MAX][GEMM_ATOMS_MAX];
+    gemm_sums sums;
+
+    int younger; /* vector memory operations issued after the DMA of the next tile */
+} four_waves;
+
+/* What a K tile brings in for the one after it. */
+typedef enum next_tile { NEXT_NONE, NEXT_WHOLE, NEXT_TO_K } next_tile;
+static gemm_mask mask_of(next_tile next) { return next == NEXT_TO_K ? GEMM_TO_K : GEMM_ALL; }
+
+static int edge(const gemm *g) { return g->atom->m; }
+static int scales_b_columns(const gemm *g) { return g->b_scales.rows == 1; }
+/* Columns of an atom that a lane has sums of. */
+static int lane_columns(const gemm *g) { return edge(g) * edge(g) / LANES; }
+
+/* ---- scales ---- */
+
+static void place_scales(four_waves *f) {
+    gemm *const g = f->g;
+    ir *const e = g->e;
+    const val row = e_add(e, f->sums.row, gemm_lane_row(g));
+    for (int i = 0; i < f->m_atoms; i++)
+        f->a_scale_at[i] = gemm_scale_at(g, &g->a_scales, e_addi(e, row, f->sums.rows[i]));
+    if (!scales_b_columns(g)) {
+        f->b_scale_at[0][0] = gemm_scale_at(g, &g->b_scales, f->sums.column);
+        return;
+    }
+    const val column = e_add(e, f->sums.column, gemm_lane_column(g));
+    for (int j = 0; j < f->n_atoms; j++)
+        for (int c = 0; c < lane_columns(g); c++) {
+            const int from_lane = f->sums.columns[j] + t_sum_row(g->atom, 0, c);
+            f->b_scale_at[j][c] = gemm_scale_at(g, &g->b_scales, e_addi(e, column, from_lane));
+        }
+}
+
+static void load_scales(four_waves *f, val tile_index, int kb, gemm_mask mask) {
+    gemm *const g = f->g;
+    ir *const e = g->e;
+    if (g->scaling != GEMM_PROMOTE) return;
+    const val k_block = e_addi(e, e_muli(e, tile_index, f->k_blocks), kb);
+    for (int i = 0; i < f->m_atoms; i++)
+        f->a_scale[kb][i] = gemm_scale(g, &g->a_scales, f->a_scale_at[i], k_block, mask);
+    f->younger += f->m_atoms;
+    if (!scales_b_columns(g)) {
+        f->b_scale[kb][0] = gemm_scale(g, &g->b_scales, f->b_scale_at[0][0], k_block, mask);
+        f->younger++;
+        return;
+    }
+    for (int j = 0; j < f->n_atoms; j++) {
+        val columns[LANE_COLUMNS_MAX];
+        for (int c = 0; c < lane_columns(g); c++)
+            columns[c] = gemm_scale(g, &g->b_scales, f->b_scale_at[j][c], k_block, mask);
+        f->b_scale[kb][j] = e_vector(e, columns, lane_columns(g));
+        f->younger += lane_columns(g);
+    }
+}
+
+/* ---- fragments ---- */
+
+static void read_a(four_waves *f, int i, int kb, val slot) {
+    val lanes[LDS_CHUNKS_MAX];
+    for (int u = 0; u < gemm_chunks(f->g); u++) lanes[u] = e_add(f->g->e, f->a_lane[kb][u], slot);
+    gemm_read(f->g, &f->a, i, f->g->arena, lanes, f->sums.rows[i] * f->g->bk);
+}
+
+static void read_b(four_waves *f, int j, int kb, val slot) {
+    val lanes[LDS_CHUNKS_MAX];
+    for (int u = 0; u < gemm_chunks(f->g); u++) lanes[u] = e_add(f->g->e, f->b_lane[kb][u], slot);
+    gemm_read(f->g, &f->b[kb], j, f->g->arena, lanes, f->b_place + f->sums.columns[j] * f->g->bk);
+}
+
+static void load_b(four_waves *f, int j, int kb, val tile_index, gemm_mask mask) {
+    gemm_load_b(f->g, &f->b[kb], j, f->b_rows[j], tile_index, kb, mask);
+    f->younger += gemm_chunks(f->g);
+}
+
+/* ---- K tiles in LDS ---- */
+
+/* What is on its way to the slot that is filled next. */
+typedef struct staged {
+    int by_dma;
+    val a[GEMM_ROUNDS_MAX], b[GEMM_ROUNDS_MAX];
+} staged;
+
+static staged stage_begin(four_waves *f, val tile_index, gemm_mask mask) {
+    gemm *const g = f->g;
+    staged s = {.by_dma = g->async && mask == GEMM_ALL};
+    const val b_at = e_addi(g->e, f->slot, f->b_place);
+    e_sched_fence(g->e);
+    if (s.by_dma) {
+        gemm_dma(g, &f->a_stage, tile_index, f->slot);
+        if (f->b_staged) gemm_dma(g, &f->b_stage, tile_index, b_at);
+    } else {
+        gemm_fetch(g, &f->a_stage, tile_index, mask, s.a);
+        if (f->b_staged) gemm_fetch(g, &f->b_stage, tile_index, mask, s.b);
+    }
+    e_sched_fence(g->e);
+    f->younger = 0;
+    return s;
+}
+
+/* After this all waves see the staged tile, and nobody reads the slot before it any more. */
+static void stage_end(four_waves *f, const staged *s) {
+    gemm *const g = f->g;
+    if (!s->by_dma) {
+        gemm_put(g, &f->a_stage, s->a, f->slot);
+        if (f->b_staged) gemm_put(g, &f->b_stage, s->b, e_addi(g->e, f->slot, f->b_place));
+    }
+    e_wait(g->e, s->by_dma ? f->younger : WAIT_ANY, 0);
+    e_barrier(g->e);
+}
+
+/* ---- one K tile ---- */
+
+/* block: one K block of one K tile on its way through the MFMA. */
+typedef struct block {
+    int kb;
+    next_tile next;
+    val t;
+    val a_scale[GEMM_ATOMS_MAX], b_scale[GEMM_ATOMS_MAX]; /* as factor() combines them */
+    val parts[GEMM_SUMS_MAX];                             /* sums of this block: column by column of atoms */
+    int promoted;                                         /* so many of them are in the wave's sums */
+} block;
+
+/* The factor of atom (i, j): one, or one a column. */
+static val factor(four_waves *f, const block *b, int i, int j) {
+    ir *const e = f->g->e;
+    if (!scales_b_columns(f->g)) return b->a_scale[i];
+    val columns[LANE_COLUMNS_MAX];
+    for (int c = 0; c < lane_columns(f->g); c++)
+        columns[c] = e_fmul(e, b->a_scale[i], e_element(e, b->b_scale[j], c), 0);
+    return e_vector(e, columns, lane_columns(f->g));
+}
+
+static void promote(four_waves *f, block *b, int count) {
+    for (; b->promoted < count; b->promoted++) {
+        const int i = b->promoted % f->m_atoms, j = b->promoted / f->m_atoms;
+        val *const sum = &f->sums.v[i * f->n_atoms + j];
+        *sum = gemm_promoted(f->g, b->parts[b->promoted], factor(f, b, i, j), *sum);
+    }
+}
+
+/* The scales leave the registers that the next tile's are loaded into. */
+static void take_scales(four_waves *f, block *b) {
+    if (f->g->scaling != GEMM_PROMOTE) return;
+    const val *const a_scale = f->a_scale[b->kb], *const b_scale = f->b_scale[b->kb];
+    for (int i = 0; i < f->m_atoms; i++)
+        b->a_scale[i] = scales_b_columns(f->g) ? a_scale[i] : e_fmul(f->g->e, a_scale[i], b_scale[0], 0);
+    for (int j = 0; scales_b_columns(f->g) && j < f->n_atoms; j++) b->b_scale[j] = b_scale[j];
+}
+
+static void multiply(four_waves *f, block *b, int i, int j) {
+    gemm *const g = f->g;
+    const int x = j * f->m_atoms + i, group = g->promote_every;
+    val *const sum = &f->sums.v[i * f->n_atoms + j];
+    if (g->scaling == GEMM_CHAIN) {
+        *sum = t_mma_atom(g->e, &f->b[b->kb], j, &f->a, i, *sum);
+        return;
+    }
+    b->parts[x] = t_mma_atom(g->e, &f->b[b->kb], j, &f->a, i, t_no_sums(g->e, g->atom));
+    if ((x + 1) % group == 0) promote(f, b, x + 1 - group * g->promote_delay);
+}
+
+static int is_last_block(const four_waves *f, const block *b) { return b->kb == f->k_blocks - 1; }
+
+/* Fragment i of A makes room for that of the next K block, which lies in LDS. */
+static void replace_a(four_waves *f, const block *b, int i) {
+    ir *const e = f->g->e;
+    if (!is_last_block(f, b))
+        read_a(f, i, b->kb + 1, e_sub(e, e_i32(e, f->slot_bytes), f->slot));
+    else if (b->next != NEXT_NONE)
+        read_a(f, i, 0, f->slot);
+}
+
+/* The next K tile is in LDS for all; `columns` of this block's B are done with. */
+static void publish(four_waves *f, const block *b, const staged *coming, int columns) {
+    stage_end(f, coming);
+    for (int kb = 0; f->b_staged && kb < f->k_blocks; kb++)
+        for (int j = 0; j < (kb == b->kb ? columns : f->n_atoms); j++) read_b(f, j, kb, f->slot);
+}
+
+static void k_block(four_waves *f, block *b, staged *coming) {
+    gemm *const g = f->g;
+    ir *const e = g->e;
+    const int publishes = is_last_block(f, b) && b->next != NEXT_NONE, last = f->n_atoms - 1;
+    for (int j = 0; j <= last; j++) {
+        /* Before the last column, whose MFMA cover what is read after the barrier. */
+        if (publishes && j == last && j > 0) publish(f, b, coming, j);
+        for (int i = 0; i < f->m_atoms; i++) {
+            multiply(f, b, i, j);
+            if (j == last && !(publishes && j == 0)) replace_a(f, b, i);
+        }
+        if (b->next != NEXT_NONE && !f->b_staged) load_b(f, j, b->kb, e_addi(e, b->t, 1), mask_of(b->next));
+        e_sched_fence(e);
+    }
+    if (publishes && f->b_staged && last > 0) read_b(f, last, b->kb, f->slot);
+    if (publishes && last == 0) {
+        publish(f, b, coming, 1);
+        for (int i = 0; i < f->m_atoms; i++) replace_a(f, b, i);
+    }
+    if (g->scaling == GEMM_PROMOTE) promote(f, b, f->m_atoms * f->n_atoms);
+}
+
+static void k_tile(four_waves *f, val t, next_tile next) {
+    ir *const e = f->g->e;
+    staged coming = {0};
+    for (int kb = 0; kb < f->k_blocks; kb++) {
+        block b = {.kb = kb, .next = next, .t = t};
+        take_scales(f, &b);
+        if (next != NEXT_NONE) load_scales(f, e_addi(e, t, 1), kb, mask_of(next));
+        if (next != NEXT_NONE && kb == 0) coming = stage_begin(f, e_addi(e, t, 1), mask_of(next));
+        k_block(f, &b, &coming);
+    }
+    f->slot = e_sub(e, e_i32(e, f->slot_bytes), f->slot);
+}
+
+/* ---- all of K ---- */
+
+static void place(four_waves *f) {
+    gemm *const g = f->g;
+    ir *const e = g->e;
+    gemm_sums *const s = &f->sums;
+    const int m = g->bm / g->waves_m, n = g->bn / g->waves_n;
+    *s = (gemm_sums){.m_atoms = m / edge(g), .n_atoms = n / edge(g)};
+    s->row = e_muli(e, g->wave_m, m);
+    s->column = e_muli(e, g->wave_n, n);
+    for (int i = 0; i < s->m_atoms; i++) s->rows[i] = i * edge(g);
+    for (int j = 0; j < s->n_atoms; j++) s->columns[j] = j * edge(g);
+    for (int x = 0; x < s->m_atoms * s->n_atoms; x++) s->v[x] = t_no_sums(e, g->atom);
+}
+
+static four_waves begin(gemm *g) {
+    ir *const e = g->e;
+    four_waves f = {.g = g, .k_blocks = g->bk / GEMM_SCALE_K, .b_staged = !g->b.preshuffled};
+    place(&f);
+    f.m_atoms = f.sums.m_atoms;
+    f.n_atoms = f.sums.n_atoms;
+    f.b_place = g->bm * g->bk;
+    f.slot_bytes = f.b_place + (f.b_staged ? g->bn * g->bk : 0);
+    f.slot = e_i32(e, 0);
+    f.a = t_cols(e, g->atom, GEMM_SCALE_K, g->bm / g->waves_m);
+    f.a_stage = gemm_stage_of(g, &g->a, 0, g->bm);
+    if (f.b_staged) f.b_stage = gemm_stage_of(g, &g->b, 0, g->bn);
+    const val a_rows = e_muli(e, f.sums.row, g->bk), b_rows = e_muli(e, f.sums.column, g->bk);
+    for (int kb = 0; kb < f.k_blocks; kb++) {
+        f.b[kb] = t_rows(e, g->atom, g->bn / g->waves_n, GEMM_SCALE_K);
+        for (int u = 0; u < gemm_chunks(g); u++) {
+            const val lane = gemm_lds_lane(g, kb, u);
+            f.a_lane[kb][u] = e_add(e, lane, a_rows);
+            f.b_lane[kb][u] = e_add(e, lane, b_rows);
+        }
+    }
+    for (int j = 0; j < f.n_atoms; j++) {
+        const val row = e_addi(e, f.sums.column, f.sums.columns[j]);
+        f.b_rows[j] = e_mul(e, e_shr(e, row, 4), g->b.stride);
+    }
+    place_scales(&f);
+    return f;
+}
+
+/* K tile 0 into LDS and registers. */
+static void first_tile(four_waves *f) {
+    gemm *const g = f->g;
+    ir *const e = g->e;
+    const val zero = e_i32(e, 0);
+    const gemm_mask mask = g->k_tail ? GEMM_TO_K : GEMM_ALL;
+    for (int kb = 0; kb < f->k_blocks; kb++) load_scales(f, zero, kb, mask);
+    const staged s = stage_begin(f, zero, mask);
+    for (int kb = 0; kb < f->k_blocks && !f->b_staged; kb++)
+        for (int j = 0; j < f->n_atoms; j++) load_b(f, j, kb, zero, mask);
+    stage_end(f, &s);
+    for (int i = 0; i < f->m_atoms; i++) read_a(f, i, 0, f->slot);
+    for (int kb = 0; kb < f->k_blocks && f->b_staged; kb++)
+        for (int j = 0; j < f->n_atoms; j++) read_b(f, j, kb, f->slot);
+    f->slot = e_i32(e, f->slot_bytes);
+}
+
+/* What the loop over K tiles carries. */
+static int carried_of(four_waves *f, val **carried) {
+    int count = 0;
+    carried[count++] = &f->slot;
+    for (int x = 0; x < f->m_atoms * f->n_atoms; x++) carried[count++] = &f->sums.v[x];
+    for (int x = 0; x < f->a.outer * f->a.steps; x++) carried[count++] = &f->a.v[x];
+    for (int kb = 0; kb < f->k_blocks; kb++) {
+        for (int x = 0; x < f->b[kb].outer * f->b[kb].steps; x++) carried[count++] = &f->b[kb].v[x];
+        if (f->g->scaling != GEMM_PROMOTE) continue;
+        for (int i = 0; i < f->m_atoms; i++) carried[count++] = &f->a_scale[kb][i];
+        for (int j = 0; j < (scales_b_columns(f->g) ? f->n_atoms : 1); j++) carried[count++] = &f->b_scale[kb][j];
+    }
+    return count;
+}
+
+gemm_sums gemm_4w(gemm *g) {
+    ir *const e = g->e;
+    four_waves f = begin(g);
+    first_tile(&f);
+    if (g->unroll) {
+        for (int t = 0; t < g->unroll; t++)
+            k_tile(&f, e_i32(e, t),
+                   t == g->unroll - 1                ? NEXT_NONE
+                   : t == g->unroll - 2 && g->k_tail ? NEXT_TO_K
+                                                     : NEXT_WHOLE);
+        return f.sums;
+    }
+    val *carried[CARRIED_MAX];
+    const int count = carried_of(&f, carried);
+    const val zero = e_i32(e, 0), one = e_i32(e, 1), last = e_addi(e, g->k_tiles, -1);
+    val whole = last;
+    if (g->k_tail) whole = e_max(e, e_addi(e, last, -1), zero);
+    E_FOR_ALL(t, e, zero, whole, one, carried, count) k_tile(&f, t, NEXT_WHOLE);
+    if (g->k_tail) E_FOR_ALL(t, e, whole, last, one, carried, count) k_tile(&f, t, NEXT_TO_K);
+    k_tile(&f, last, NEXT_NONE);
+    return f.sums;
+}

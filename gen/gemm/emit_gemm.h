@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the cores of the FP8 matrix products share: one tile of C = A B^T as a workgroup sees it, and the verbs on it.
+ *
+ * A [m, k] and B [n, k] have K along their rows. The atoms compute C transposed: B gives their rows and A their columns, so
+ * that a lane holds four neighbouring columns of one row of C: a store of 8 bytes, and one scale of A for all of them. */
+#ifndef GEN_GEMM_EMIT_GEMM_H
+#define GEN_GEMM_EMIT_GEMM_H
+
+#include "gen/gemm/gemm.h"
+#include "ir/ir.h"
+
+enum {
+    GEMM_CHUNK = 16,      /* bytes along K that a lane moves at once */
+    GEMM_ATOMS_MAX = 16,  /* atoms of a wave along M or along N */
+    GEMM_SUMS_MAX = 64,   /* atoms of a wave */
+    GEMM_CHUNKS_MAX = 16, /* chunks of a K tile in one row */
+    GEMM_ROUNDS_MAX = 32  /* chunks of a K tile that a thread stages */
+};
+
+/* gemm_operand: A or B of the tile, from its first row and the part's first K on. */
+typedef struct gemm_operand {
+    buffer from; /* ends with the last row that exists: rows past it read as 0. An empty one reads as 0 altogether */
+    val stride;  /* I32, bytes from row to row; preshuffled: from 16 rows to the next 16 */
+    int rows;    /* bm or bn */
+    int preshuffled; /* (16,16): chunk c of 16 rows is 256 bytes, c * 256 bytes in */
+} gemm_operand;
+
+/* gemm_scales: scales of A or B, from the scale of the tile's first row and the part's first K block on. */
+typedef struct gemm_scales {
+    buffer from;
+    val row_stride,
+        k_stride; /* I32, bytes: from one row's (block of rows') scale to the next, from K block to K block */
+    int rows;     /* of the operand that share a scale: 1 or 128 */
+    val skipped;  /* I32, uniform: rows of the first block of 128 that lie before the tile */
+    int uniform;  /* rows = 128, and all that a wave owns lie in one block */
+    gemm_scale_type type;
+} gemm_scales;
+
+typedef enum gemm_scaling {
+    GEMM_PROMOTE, /* each block of 128 K is summed from 0, then added to the wave's sums with its scale, in f32 */
+    GEMM_CHAIN    /* the sums run through all of K; scales, if any, come in the epilogue */
+} gemm_scaling;
+
+/* gemm: one tile of C. What is not a val is known when the kernel is made. */
+typedef struct gemm {
+    ir *e;
+    const atom *atom;
+    int bm, bn, bk;
+    int threads, waves_m, waves_n;
+    int k_tail, n_tail; /* 1 = k (columns) may be any; 0 = whole tiles */
+    int unroll;         /* K is exactly so many tiles, without a loop; 0 = a loop */
+    int cshuffle, async;
+    int promote_every, promote_delay; /* atoms that are promoted together; groups of them that MFMA runs ahead */
+    gemm_scaling scaling;
+    gemm_ablation ablation;
+    gemm_out out;
+    lds arena; /* K tiles, then C on its way out (cshuffle) */
+
+    val thread, lane, wave, wave_m, wave_n; /* waves: uniform */
+    gemm_operand a, b;
+    gemm_scales a_scales, b_scales;
+    val k, k_tiles; /* I32, uniform: elements of K in this part, and tiles of bk that hold them, at least 1 */
+    buffer c;       /* from the tile's first row and column on, to the last row's last column */
+    val c_stride;   /* I32, bytes */
+    val columns;    /* I32, uniform: of C from the tile's first on; may be more than bn */
+} gemm;
+
+/* gemm_begin: thread, lane and waves of a frame whose constants are set. */
+void gemm_begin(gemm *g);
+/* gemm_silent: `at` where `kept` (I1) holds, else an offset past any extent: buffers of a gemm have less than 2^31 bytes. */
+val gemm_silent(gemm *g, val at, val kept);
+
+/* ---- operands ---- */
+
+/* gemm_mask: what of an operand's K tile may be read. */
+typedef enum gemm_mask {
+    GEMM_ALL, /* the whole tile lies before k */
+    GEMM_TO_K /* bytes from k on become 0 */
+} gemm_mask;
+
+/* gemm_stage: how the workgroup's threads bring rows [first, first + rows) of an operand's K tiles into LDS. Chunk c of
+ * row r lies at r * bk + 16 * (c ^ (r % (bk / 16))): LDS reads of the atoms have no bank conflicts. */
+typedef struct gemm_stage {
+    const gemm_operand *of;
+    int rounds, threads;    /* `threads` of the workgroup take part, in whole waves */
+    val element;            /* first element of K in the tile of this thread's chunk */
+    val source, dma_source; /* round 0's byte in memory; DMA swizzles on the memory side */
+    val round_stride;       /* I32, uniform: bytes of memory from one round to the next */
+    val place;              /* round 0's byte in LDS, from the tile's place on */
+    int place_stride;
+} gemm_stage;
+gemm_stage gemm_stage_of(gemm *g, const gemm_operand *of, int first, int rows);
+/* gemm_fetch, gemm_put: a K tile into registers, and from there to LDS from byte `at` on. gemm_dma: the same at once,
+ * without registers and masks; it issues stage->rounds DMA. gemm_fetch issues as many loads. */
+void gemm_fetch(gemm *g, const gemm_stage *stage, val tile_index, gemm_mask mask, val *chunks);
+void gemm_put(gemm *g, const gemm_stage *stage, const val *chunks, val at);
+void gemm_dma(gemm *g, const gemm_stage *stage, val tile_index, val at);
+
+/* gemm_chunks: chunks of a lane in a fragment of 128 K. gemm_lds_lane: the lane's byte, in a staged tile, of chunk `u` of
+ * K block `k_block` in row 0's fragment; a fragment 16 (or 32) rows on is a constant further.
+ * gemm_fragment: chunks -> values of fragment i of a tile of 128 K. */
+int gemm_chunks(const gemm *g);
+val gemm_lds_lane(gemm *g, int k_block, int u);
+void gemm_fragment(gemm *g, tile *t, int i, const val *chunks);
+/* gemm_read: fragment of 128 K from LDS; lanes[u] are gemm_lds_lane's plus the tile's place. */
+void gemm_read(gemm *g, tile *t, int i, lds from, const val *lanes, int fixed);
+/* gemm_load_b: fragment of 128 K of preshuffled B, straight from memory: K block `k_block` of a K tile; `rows` I32 is
+ * uniform: the byte at which the fragment's rows begin (row / 16 * stride). Issues gemm_chunks loads. */
+void gemm_load_b(gemm *g, tile *t, int i, val rows, val tile_index, int k_block, gemm_mask mask);
+
+/* ---- scales ---- */
+
+/* gemm_scale_at: byte of the scale of a row of the tile. gemm_scale: that row's F32 for a K block of the part; GEMM_TO_K: 0
+ * for a block that begins at k or later. One load. */
+val gemm_scale_at(gemm *g, const gemm_scales *s, val row);
+val gemm_scale(gemm *g, const gemm_scales *s, val at, val k_block, gemm_mask mask);
+/* gemm_promoted: sum + part * scale.   shapes: sums of an atom; scale F32, or 4 for the four columns */
+val gemm_promoted(gemm *g, val part, val scale, val sum);
+
+/* ---- sums and C ---- */
+
+/* gemm_sums: what a wave owns of C, atom (i, j) in v[i * n_atoms + j]. */
+typedef struct gemm_sums {
+    int m_atoms, n_atoms;
+    val row, column;                                   /* I32, uniform: where the wave's part begins in the tile */
+    int rows[GEMM_ATOMS_MAX], columns[GEMM_ATOMS_MAX]; /* and atom (i, j) from there */
+    val v[GEMM_SUMS_MAX];
+} gemm_sums;
+/* gemm_lane_row, gemm_lane_column: of an atom's sums, the lane's row and its first column. */
+val gemm_lane_row(gemm *g);
+val gemm_lane_column(gemm *g);
+/* gemm_store: sums -> C in the output's type. LDS is free to use: all waves have passed a barrier since its last use. */
+void gemm_store(gemm *g, const gemm_sums *sums);
+
+/* ---- cores ---- */
+
+/* gemm_4w: 4 waves; preshuffled B straight into registers, A and plain B through LDS. */
+gemm_sums gemm_4w(gemm *g);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* A and B on their way: memory to LDS by all threads, LDS to the fragments of a wave, preshuffled B straight there. */
+#include "gen/gemm/emit_gemm.h"
+
+enum { K_BLOCK_CHUNKS = GEMM_SCALE_K / GEMM_CHUNK, PACK_ROWS = 16, WORD = 4 };
+
+static int log2_of(int pow2) {
+    int bits = 0;
+    while (1 << bits < pow2) bits++;
+    return bits;
+}
+
+void gemm_begin(gemm *g) {
+    ir *const e = g->e;
+    g->thread = e_workitem(e);
+    g->lane = e_and(e, g->thread, e_i32(e, LANES - 1));
+    g->wave = e_uniform(e, e_shr(e, g->thread, log2_of(LANES)));
+    g->wave_m = e_shr(e, g->wave, log2_of(g->waves_n));
+    g->wave_n = e_and(e, g->wave, e_i32(e, g->waves_n - 1));
+}
+
+val gemm_silent(gemm *g, val at, val kept) { return e_select(g->e, kept, at, e_i32(g->e, INT32_MIN)); }
+
+/* Bytes of memory between an operand's element of K and the next one of the same row, as chunks go. */
+static int k_stride(const gemm_operand *of) { return of->preshuffled ? PACK_ROWS : 1; }
+
+/* Where chunk `chunk` of a row (both I32) begins. */
+static val chunk_at(gemm *g, const gemm_operand *of, val row, val chunk) {
+    ir *const e = g->e;
+    if (!of->preshuffled) {
+        const val begin = e_mul(e, row, of->stride);
+        return e_add(e, begin, e_muli(e, chunk, GEMM_CHUNK));
+    }
+    const val block = e_mul(e, e_shr(e, row, log2_of(PACK_ROWS)), of->stride);
+    const val in_block = e_muli(e, e_and(e, row, e_i32(e, PACK_ROWS - 1)), GEMM_CHUNK);
+    const val begin = e_add(e, block, in_block);
+    return e_add(e, begin, e_muli(e, chunk, GEMM_CHUNK * PACK_ROWS));
+}
+
+/* The place of chunk `chunk` among the chunks of its row in LDS; its own inverse. */
+static val swizzled(gemm *g, val row, val chunk) {
+    ir *const e = g->e;
+    return e_xor(e, chunk, e_and(e, row, e_i32(e, g->bk / GEMM_CHUNK - 1)));
+}
+
+gemm_stage gemm_stage_of(gemm *g, const gemm_operand *of, int first, int rows) {
+    ir *const e = g->e;
+    const int row_chunks = g->bk / GEMM_CHUNK, chunks = rows * row_chunks;
+    gemm_stage s = {.of = of, .threads = chunks < g->threads ? chunks : g->threads};
+    s.rounds = chunks / s.threads;
+    s.place_stride = s.threads * GEMM_CHUNK;
+    const val row = e_shr(e, g->thread, log2_of(row_chunks));
+    const val chunk = e_and(e, g->thread, e_i32(e, row_chunks - 1));
+    const val place = swizzled(g, row, chunk), from_row = e_addi(e, row, first);
+    s.element = e_muli(e, chunk, GEMM_CHUNK);
+    s.source = chunk_at(g, of, from_row, chunk);
+    s.dma_source = chunk_at(g, of, from_row, place);
+    if (s.threads < g->threads) {
+        const val takes_part = e_less(e, g->thread, e_i32(e, s.threads));
+        s.source = gemm_silent(g, s.source, takes_part);
+    }
+    const int rows_a_round = s.threads / row_chunks;
+    s.round_stride = e_muli(e, of->stride, of->preshuffled ? rows_a_round / PACK_ROWS : rows_a_round);
+    const val row_place = e_muli(e, row, g->bk);
+    s.place = e_add(e, row_place, e_muli(e, place, GEMM_CHUNK));
+    return s;
+}
+
+/* Where round i of a K tile begins, for all lanes. */
+static val round_at(gemm *g, const gemm_stage *s, val tile_index, int i) {
+    ir *const e = g->e;
+    const val tile_at = e_muli(e, tile_index, (int64_t)g->bk * k_stride(s->of));
+    return e_add(e, tile_at, e_muli(e, s->round_stride, i));
+}
+
+/* Bytes of a word that `valid` bytes, counted from the word's first one, leave. */
+static val word_mask(gemm *g, val valid) {
+    ir *const e = g->e;
+    val mask = e_i32(e, 0);
+    for (int n = 1; n <= WORD; n++) {
+        const val more = e_less(e, e_i32(e, n - 1), valid);
+        mask = e_select(e, more, e_i32(e, n == WORD ? -1 : (1 << 8 * n) - 1), mask);
+    }
+    return mask;
+}
+
+static val masked_chunk(gemm *g, val chunk, val valid) {
+    ir *const e = g->e;
+    val words[GEMM_CHUNK / WORD];
+    for (int w = 0; w < GEMM_CHUNK / WORD; w++) {
+        const val mask = word_mask(g, e_addi(e, valid, -WORD * w));
+        words[w] = e_and(e, e_element(e, chunk, w), mask);
+    }
+    return e_vector(e, words, GEMM_CHUNK / WORD);
+}
+
+void gemm_fetch(gemm *g, const gemm_stage *s, val tile_index, gemm_mask mask, val *chunks) {
+    ir *const e = g->e;
+    const val element = e_add(e, e_muli(e, tile_index, g->bk), s->element), valid = e_sub(e, g->k, element);
+    const val source = mask == GEMM_TO_K ? gemm_silent(g, s->source, e_less(e, e_i32(e, 0), valid)) : s->source;
+    for (int i = 0; i < s->rounds; i++) {
+        chunks[i] = e_buffer_load_at(e, s->of->from, VEC(4, I32), source, round_at(g, s, tile_index, i), 0);
+        if (mask == GEMM_TO_K && !s->of->preshuffled) chunks[i] = masked_chunk(g, chunks[i], valid);
+    }
+}
+
+void gemm_put(gemm *g, const gemm_stage *s, const val *chunks, val at) {
+    ir *const e = g->e;
+    const val place = e_add(e, s->place, at);
+    if (s->threads == g->threads) {
+        for (int i = 0; i < s->rounds; i++) e_lds_store(e, g->arena, chunks[i], place, i * s->place_stride);
+        return;
+    }
+    E_IF(e, e_less(e, g->wave, e_i32(e, s->threads / LANES)))
+    e_lds_store(e, g->arena, chunks[0], place, 0);
+}
+
+void gemm_dma(gemm *g, const gemm_stage *s, val tile_index, val at) {
+    ir *const e = g->e;
+    const val own = e_add(e, at, e_muli(e, g->wave, LANES * GEMM_CHUNK));
+    for (int i = 0; i < s->rounds; i++) {
+        const val from = round_at(g, s, tile_index, i), to = e_addi(e, own, (int64_t)i * s->place_stride);
+        e_lds_dma(e, s->of->from, s->dma_source, from, g->arena, to, GEMM_CHUNK);
+    }
+}
+
+/* ---- fragments ---- */
+
+static int edge(const gemm *g) { return g->atom->m; }
+static val edge_row(gemm *g) { return e_and(g->e, g->lane, e_i32(g->e, edge(g) - 1)); }
+/* Chunk u of the lane in a K block: lanes of the same row take neighbouring ones. */
+static val lane_chunk(gemm *g, int u) {
+    return e_addi(g->e, e_shr(g->e, g->lane, log2_of(edge(g))), (int64_t)u * (LANES / edge(g)));
+}
+
+int gemm_chunks(const gemm *g) { return K_BLOCK_CHUNKS * edge(g) / LANES; }
+
+val gemm_lds_lane(gemm *g, int k_block, int u) {
+    ir *const e = g->e;
+    const val row = edge_row(g), chunk = e_addi(e, lane_chunk(g, u), (int64_t)k_block * K_BLOCK_CHUNKS);
+    const val place = e_muli(e, swizzled(g, row, chunk), GEMM_CHUNK);
+    return e_add(e, e_muli(e, row, g->bk), place);
+}
+
+void gemm_fragment(gemm *g, tile *t, int i, const val *chunks) {
+    ir *const e = g->e;
+    for (int s = 0; s < t->steps; s++) {
+        val *const to = &t->v[i * t->steps + s];
+        if (t->atom->fragment_bytes == 2 * GEMM_CHUNK)
+            *to = e_join(e, chunks[2 * s], chunks[2 * s + 1]);
+        else /* half a chunk: which K an atom takes does not matter where A and B agree */
+            *to = e_element(e, e_bitcast(e, chunks[s / 2], VEC(2, I64)), s % 2);
+    }
+}
+
+void gemm_read(gemm *g, tile *t, int i, lds from, const val *lanes, int fixed) {
+    val chunks[K_BLOCK_CHUNKS];
+    for (int u = 0; u < gemm_chunks(g); u++) chunks[u] = e_lds_load(g->e, from, VEC(4, I32), lanes[u], fixed);
+    gemm_fragment(g, t, i, chunks);
+}
+
+void gemm_load_b(gemm *g, tile *t, int i, val rows, val tile_index, int k_block, gemm_mask mask) {
+    ir *const e = g->e;
+    const int block_bytes = GEMM_SCALE_K * PACK_ROWS;
+    const val lane = chunk_at(g, &g->b, edge_row(g), lane_chunk(g, 0));
+    const val uniform = e_add(e, rows, e_muli(e, tile_index, (int64_t)g->bk * PACK_ROWS));
+    const val left = e_sub(e, g->k, e_muli(e, tile_index, g->bk));
+    val chunks[K_BLOCK_CHUNKS];
+    for (int u = 0; u < gemm_chunks(g); u++) {
+        const int first = k_block * K_BLOCK_CHUNKS + u * (LANES / edge(g));
+        const val element = e_addi(e, e_muli(e, lane_chunk(g, 0), GEMM_CHUNK), (int64_t)first * GEMM_CHUNK);
+        const val at = mask == GEMM_TO_K ? gemm_silent(g, lane, e_less(e, element, left)) : lane;
+        const int fixed = k_block * block_bytes + u * (LANES / edge(g)) * GEMM_CHUNK * PACK_ROWS;
+        chunks[u] = e_buffer_load_at(e, g->b.from, VEC(4, I32), at, uniform, fixed);
+    }
+    gemm_fragment(g, t, i, chunks);
+}
