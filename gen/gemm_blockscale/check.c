@@ -16,7 +16,7 @@ blockscale_geometry blockscale_geometry_of(const blockscale_variant *v, const bl
                              .bk = TRIPLE_K(v->tile)};
     g.waves = v->core == GEMM_8W ? 8 : 4;
     g.waves_m = v->waves_m ? (int)v->waves_m : v->core == GEMM_8W ? 2 : 1;
-    g.waves_n = g.waves / g.waves_m;
+    g.waves_n = g.waves_m <= g.waves ? g.waves / g.waves_m : 1;
     g.threads = g.waves * LANES;
     g.m_atoms = g.bm / (g.waves_m * g.m);
     g.n_atoms = g.bn / (g.waves_n * g.n);

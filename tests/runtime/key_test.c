@@ -21,6 +21,7 @@ static const struct base {
     const char *operator_name, *tag, *shape;
 } bases[] = {
     {"mqa_logits", "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "seq=128 seq_kv=1024 heads=64 dim=128 clean=1"},
+    {"gemm_blockscale", "mfma16x16x128_t64x256x128_4w", "m=64 n=256 k=128 k_tail=0 n_tail=0"},
 };
 
 static const char base_shape[] = "seq=128 seq_kv=1024 heads=64 dim=128 clean=1";
@@ -51,8 +52,10 @@ static char *key_of(const family *f, const void *variant, const void *shape, con
     return t.data;
 }
 
+enum { VALUES_MAX = 64 };
+
 /* The values of a row that are worth telling apart; returns how many. */
-static int values_of(const field *f, int64_t values[16]) {
+static int values_of(const field *f, int64_t values[VALUES_MAX]) {
     int n = 0, m, k, c;
     switch (f->kind) {
     case FIELD_FLAG: values[n++] = 0, values[n++] = 1; break;
@@ -78,8 +81,8 @@ static void walk(const family *f, const field_table *table, void *varied, const 
     for (size_t row = 0; row < table->count; row++) {
         const field *f_row = &table->fields[row];
         const int64_t kept = field_get(f_row, varied);
-        int64_t values[16];
-        char *keys[16];
+        int64_t values[VALUES_MAX];
+        char *keys[VALUES_MAX];
         const int count = values_of(f_row, values);
         assert_true(count >= 2);
         for (int i = 0; i < count; i++) {
