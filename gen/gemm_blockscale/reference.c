@@ -55,9 +55,9 @@ static void load_columns(const blockscale_operands *in, const float values[256],
     }
 }
 
-/* row_sums: one row of A against one block of columns. */
-static void row_sums(const blockscale_operands *in, int64_t m, const float *a, const columns *c,
-                     lanes sums[BLOCK_LANES]) {
+/* sum_row: one row of A against one block of columns, with whatever instructions its caller may use. */
+static inline __attribute__((always_inline)) void sum_row(const blockscale_operands *in, int64_t m, const float *a,
+                                                          const columns *c, lanes sums[BLOCK_LANES]) {
     for (int i = 0; i < BLOCK_LANES; i++) sums[i] = (lanes){0};
     for (int64_t k0 = 0, block = 0; k0 < in->k; k0 += GEMM_SCALE_K, block++) {
         const int64_t end = k0 + GEMM_SCALE_K < in->k ? k0 + GEMM_SCALE_K : in->k;
@@ -79,6 +79,26 @@ static void row_sums(const blockscale_operands *in, int64_t m, const float *a, c
     }
 }
 
+typedef void row_summer(const blockscale_operands *in, int64_t m, const float *a, const columns *c,
+                        lanes sums[BLOCK_LANES]);
+
+static void sum_row_anywhere(const blockscale_operands *in, int64_t m, const float *a, const columns *c,
+                             lanes sums[BLOCK_LANES]) {
+    sum_row(in, m, a, c, sums);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2,fma"))) static void sum_row_avx2(const blockscale_operands *in, int64_t m, const float *a,
+                                                             const columns *c, lanes sums[BLOCK_LANES]) {
+    sum_row(in, m, a, c, sums);
+}
+static row_summer *choose_summer(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? sum_row_avx2 : sum_row_anywhere;
+}
+#else
+static row_summer *choose_summer(void) { return sum_row_anywhere; }
+#endif
+
 /* aligned: arena memory is 16-byte aligned, the lanes need their own 32. */
 static lanes *aligned(arena *memory, int64_t count) {
     char *const p = arena_alloc(memory, (size_t)(count + 1) * sizeof(lanes));
@@ -94,6 +114,7 @@ cdnagen_status blockscale_reference(const blockscale_operands *in, float *out) {
         arena_free(&memory);
         return fail_no_memory();
     }
+    row_summer *const sum = choose_summer();
     float values[256];
     fp8_values(in->a_fp8, values);
     for (int64_t m = 0; m < in->m; m++)
@@ -104,7 +125,7 @@ cdnagen_status blockscale_reference(const blockscale_operands *in, float *out) {
         const int64_t count = in->n - n0 < BLOCK ? in->n - n0 : BLOCK;
         for (int64_t m = 0; m < in->m; m++) {
             lanes sums[BLOCK_LANES];
-            row_sums(in, m, a + m * in->k, &c, sums);
+            sum(in, m, a + m * in->k, &c, sums);
             memcpy(out + m * in->n + n0, sums, (size_t)count * sizeof(float));
         }
     }

@@ -78,7 +78,7 @@ static void make_draws(gemm_data data, fp8_kind kind, uint64_t seed, uint8_t dra
     for (int i = 0; i < DRAWS; i++) {
         const double radius = sqrt(-2 * log(uniform(&seed))), angle = 2 * 3.14159265358979323846 * uniform(&seed);
         const float normal = (float)(width * radius * cos(angle));
-        const float integer = (float)(int)(random64(&seed) % (2 * INTEGER_MOST + 1)) - INTEGER_MOST;
+        const float integer = (float)((int)(random64(&seed) % (2 * INTEGER_MOST + 1)) - INTEGER_MOST);
         draws[i] = fp8_from_f32(kind, data == GEMM_EXACT ? integer : fmaxf(fminf(normal, most), -most));
     }
 }
