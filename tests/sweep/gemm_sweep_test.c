@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gemm_blockscale on the simulator: every core, schedule, raster and epilogue over tails, K tiles, layouts and scales,
+ * with results that appear late and what is unwritten poisoned, graded by the operator's rules.
+ * usage: sweep_gemm_blockscale PART/PARTS [--full] */
+#include <stdlib.h>
+
+#include "gen/gemm_blockscale/gemm_blockscale.h"
+#include "sim/sim.h"
+#include "study/check.h"
+#include "tests/gen/testing.h"
+
+enum { CASES_MAX = 8192, PARTS_MAX = 16, NAME_BYTES = 400 };
+#define OP "gemm_blockscale:"
+
+/* What a tag must have in its shape: preshuffled B where LDS has no room for plain B. */
+typedef struct kernel_row {
+    const char *tag;
+    const char *words; /* "" or one that the tag needs */
+} kernel_row;
+
+static const kernel_row kernels[] = {
+    {"mfma16x16x128_t64x256x128_4w_panel8_cs_async_wpe2", "b=preshuffled"},
+    {"mfma16x16x128_t64x256x128_4w_cs_async_wpe2", "b=preshuffled"},
+    {"mfma16x16x128_t64x256x128_4w_fused", "b=preshuffled"},
+    {"mfma16x16x128_t64x256x128_4w_async", ""},
+    {"mfma16x16x128_t64x128x128_4w_cs", ""},
+    {"mfma16x16x128_t64x128x128_4w", ""},
+    {"mfma16x16x128_t64x128x256_4w_cs", ""},
+    {"mfma16x16x128_t32x64x128_4w", ""},
+    {"mfma16x16x128_t32x128x256_4w_cs_async", ""},
+    {"mfma16x16x128_t16x64x128_4w", ""},
+    {"mfma16x16x128_t16x64x256_4w_sk4", ""},
+    {"mfma16x16x128_t16x128x128_4w_sk3", ""},
+    {"mfma16x16x128_t64x128x128_4w_sk2_wpe2", "b=preshuffled"},
+    {"mfma16x16x128_t128x128x128_4w_wm2_group4", ""},
+    {"mfma16x16x128_t64x64x128_4w_wm2_xcd_pers", ""},
+    {"mfma16x16x128_t64x128x128_4w_group2_cs_pers", ""},
+    {"mfma16x16x128_t64x128x128_4w_panel2_async", ""},
+    {"mfma16x16x32_t64x128x128_4w_cs", ""},
+};
+
+/* Words of the shape that make another kernel. */
+static const char *const facts[] = {
+    "",
+    "b=preshuffled",
+    "b=preshuffled a_scales=kmajor",
+    "a_scales=kmajor out=f16",
+    "scale_m=128",
+    "scale_n=1",
+    "b=preshuffled scale_m=128 a_scales=kmajor",
+    "b=preshuffled scale_n=1 out=f16",
+};
+
+/* What a run's data are like. */
+static const char *const data_words[] = {"", "data=exact", "pad=1", "data=exact pad=2"};
+
+/* size: lengths that any layout takes (n a multiple of 16, k of 32), and ones that only plain B takes. */
+typedef struct lengths {
+    int m, n, k;
+} lengths;
+static const lengths any_sizes[] = {
+    {1, 16, 32},     {64, 256, 128},  {5, 256, 256},   {56, 272, 384},  {65, 128, 512},   {17, 144, 640},
+    {130, 528, 128}, {16, 512, 256},  {300, 704, 128}, {48, 400, 160},  {129, 256, 1024}, {33, 112, 96},
+    {2, 576, 736},   {200, 272, 256}, {15, 1040, 384}, {257, 640, 320},
+};
+static const lengths plain_sizes[] = {
+    {1, 1, 1},      {3, 17, 100},  {64, 257, 129}, {31, 130, 257}, {127, 3, 500},
+    {20, 259, 383}, {66, 77, 641}, {5, 300, 127},  {129, 511, 16},
+};
+
+static const char *const modes[] = {"late poison check=all threads=1", "late threads=1", "poison threads=2"};
+
+typedef struct sweep_case {
+    const kernel_row *kernel;
+    char shape[NAME_BYTES], name[2 * NAME_BYTES];
+    const char *mode;
+    uint64_t seed;
+} sweep_case;
+
+static sweep_case *cases;
+static int case_count;
+
+static int is_packed(const kernel_row *k, int fact) {
+    return strstr(k->words, "preshuffled") || strstr(facts[fact], "preshuffled");
+}
+
+/* add_case: unless the tag's word and the fact's contradict each other, or the kernel has no such launch. */
+static void add_case(int kernel, int fact, const lengths *s, int data, int mode, uint64_t seed) {
+    const kernel_row *const k = &kernels[kernel];
+    const int repeats = *k->words && strstr(facts[fact], "preshuffled");
+    if (*k->words && *facts[fact] && !repeats) return;
+    sweep_case *const c = &cases[case_count];
+    snprintf(c->shape, sizeof c->shape, "m=%d n=%d k=%d %s %s %s", s->m, s->n, s->k, repeats ? "" : k->words,
+             facts[fact], data_words[data]);
+    const target t = target_of("gfx950");
+    char tag[NAME_BYTES];
+    snprintf(tag, sizeof tag, OP "%s", k->tag);
+    plan p;
+    const cdnagen_status status = plan_make(tag, c->shape, &t, 0, &p);
+    if (status == CDNAGEN_LIMIT) return; /* LDS of plain B, or more parts than K has tiles */
+    c->kernel = k;
+    c->mode = modes[mode];
+    c->seed = seed;
+    snprintf(c->name, sizeof c->name, "%s %s seed %d, %s", k->tag, c->shape, (int)seed, c->mode);
+    if (++case_count == CASES_MAX) abort();
+}
+
+static void add_size(int kernel, int fact, int i) {
+    const int any = (int)COUNT(any_sizes);
+    const lengths *const s = i < any ? &any_sizes[i] : &plain_sizes[i - any];
+    if (i >= any && is_packed(&kernels[kernel], fact)) return;
+    add_case(kernel, fact, s, (kernel + fact + i) % (int)COUNT(data_words), (kernel + i) % (int)COUNT(modes),
+             (uint64_t)(kernel + i) % 4);
+}
+
+enum { SIZES = COUNT(any_sizes) + COUNT(plain_sizes) };
+
+/* Every tag with two facts and each size somewhere. */
+static void select_some(void) {
+    for (int k = 0; k < (int)COUNT(kernels); k++)
+        for (int j = 0; j < 2; j++) {
+            const int fact = *kernels[k].words ? (j ? 2 + 5 * (k % 2) : 0) : (k + 3 * j) % (int)COUNT(facts);
+            for (int i = (k + 2 * j) % 5; i < SIZES; i += 5) add_size(k, fact, i);
+        }
+}
+
+static void select_all(void) {
+    for (int k = 0; k < (int)COUNT(kernels); k++)
+        for (int fact = 0; fact < (int)COUNT(facts); fact++)
+            for (int i = 0; i < SIZES; i++) add_size(k, fact, i);
+}
+
+/* ---- running them ---- */
+
+static cdnagen *ctx;
+
+static void no_log(void *user, cdnagen_log_level level, const char *line) {
+    (void)user;
+    (void)level;
+    (void)line;
+}
+
+static void simulate(const char *mode) {
+    const target t = target_of("gfx950");
+    const hip_table *table;
+    if (sim_open(t.chip, mode, &table)) fail_msg("%s: %s", mode, cdnagen_error());
+}
+
+static void open_context(void) {
+    const cdnagen_options options = {
+        .size = sizeof options, .device = "sim", .target = "gfx950", .sim_mode = "", .cache_dir = "", .log = no_log};
+    const char *name;
+    /* The device is opened at its first use, which sets the mode: from here on simulate() does. */
+    if (cdnagen_create_context(&options, &ctx) || cdnagen_device_name(ctx, &name)) fail_msg("%s", cdnagen_error());
+}
+
+static cdnagen_kernel *kernel_of(const char *tag, const char *shape, plan *p) {
+    char full[NAME_BYTES];
+    cdnagen_kernel *kernel = NULL;
+    snprintf(full, sizeof full, OP "%s", tag);
+    *p = plan_of(full, shape);
+    if (gen_kernel(ctx, full, shape, &kernel)) fail_msg("%s %s: %s", tag, shape, cdnagen_error());
+    return kernel;
+}
+
+static void a_case(void **state) {
+    const sweep_case *const c = *state;
+    plan p;
+    cdnagen_kernel *const kernel = kernel_of(c->kernel->tag, c->shape, &p);
+    cdnagen_kernel_info info = {.size = sizeof info};
+    assert_int_equal(cdnagen_get_kernel_info(kernel, &info), CDNAGEN_OK);
+    /* A scale a column takes more registers than the larger tiles have left, which costs time and no result. */
+    if (!strstr(c->shape, "scale_n=1") && (info.vgpr_spills || info.scratch_bytes || info.agpr))
+        fail_msg("%u VGPRs spilled, %u bytes of scratch, %u AGPRs", info.vgpr_spills, info.scratch_bytes, info.agpr);
+    simulate(c->mode);
+    const check_options how = {.seed = c->seed};
+    check_report report;
+    if (check_run(ctx, kernel, &p, &how, &report)) fail_msg("%s", cdnagen_error());
+    if (!report.grade.pass) fail_msg("%s", report.grade.first);
+    cdnagen_free_kernel(kernel);
+}
+
+/* ---- launches that are no case of the table ---- */
+
+/* run_bits: one launch's C, in memory of the caller's. */
+static uint16_t *run_bits(cdnagen_kernel *kernel, const plan *p, const problem *data, void *const *device,
+                          size_t size) {
+    const workload *const w = p->family->workload;
+    cdnagen_gemm_blockscale_args args;
+    w->arguments(p, data, device, &args);
+    const problem_buffer *const c = &data->buffers[BLOCKSCALE_C];
+    uint16_t *const bits = malloc(size);
+    assert_non_null(bits);
+    if (cdnagen_copy_to_device(ctx, device[BLOCKSCALE_C], c->data, c->bytes) ||
+        cdnagen_launch_gemm_blockscale(kernel, &args, NULL) || cdnagen_synchronize(ctx, NULL) ||
+        cdnagen_copy_to_host(ctx, bits, args.c.ptr, size))
+        fail_msg("%s", cdnagen_error());
+    return bits;
+}
+
+/* Thirty launches, one after the other on one workspace, give the same bits. */
+static void launches_repeat_to_the_bit(void **state) {
+    (void)state;
+    enum { LAUNCHES = 30 };
+    static const char *const rows[][2] = {
+        {"mfma16x16x128_t64x128x128_4w_cs", "m=70 n=272 k=640"},
+        {"mfma16x16x128_t16x64x128_4w_sk4", "m=33 n=144 k=1024"},
+        {"mfma16x16x128_t64x64x128_4w_wm2_xcd_pers", "m=130 n=272 k=256"},
+    };
+    simulate("threads=2");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        plan p;
+        cdnagen_kernel *const kernel = kernel_of(rows[i][0], rows[i][1], &p);
+        problem data;
+        void *device[PROBLEM_BUFFERS_MAX];
+        if (p.family->workload->make(&p, 7, &data)) fail_msg("%s", cdnagen_error());
+        for (size_t b = 0; b < data.buffer_count; b++)
+            if (cdnagen_alloc(ctx, data.buffers[b].bytes, &device[b]) ||
+                cdnagen_copy_to_device(ctx, device[b], data.buffers[b].data, data.buffers[b].bytes))
+                fail_msg("%s", cdnagen_error());
+        cdnagen_gemm_blockscale_args args;
+        p.family->workload->arguments(&p, &data, device, &args);
+        uint16_t *const first = run_bits(kernel, &p, &data, device, args.c.bytes);
+        for (int l = 1; l < LAUNCHES; l++) {
+            uint16_t *const again = run_bits(kernel, &p, &data, device, args.c.bytes);
+            if (memcmp(first, again, args.c.bytes)) fail_msg("%s: launch %d differs", rows[i][0], l);
+            free(again);
+        }
+        free(first);
+        for (size_t b = 0; b < data.buffer_count; b++) cdnagen_free_memory(ctx, device[b]);
+        p.family->workload->release(&data);
+        cdnagen_free_kernel(kernel);
+    }
+}
+
+static void k_of_zero_writes_zeros(void **state) {
+    (void)state;
+    simulate("late poison check=all threads=1");
+    for (size_t k = 0; k < COUNT(kernels); k++) {
+        if (strstr(kernels[k].tag, "_sk")) continue;
+        char shape[NAME_BYTES];
+        snprintf(shape, sizeof shape, "m=70 n=272 k=0 %s", kernels[k].words);
+        plan p;
+        cdnagen_kernel *const kernel = kernel_of(kernels[k].tag, shape, &p);
+        const check_options how = {.seed = 1};
+        check_report report;
+        if (check_run(ctx, kernel, &p, &how, &report)) fail_msg("%s: %s", kernels[k].tag, cdnagen_error());
+        if (!report.grade.pass) fail_msg("%s: %s", kernels[k].tag, report.grade.first);
+        cdnagen_free_kernel(kernel);
+    }
+}
+
+/* One kernel serves every length of its classes. */
+static void lengths_make_no_kernel(void **state) {
+    (void)state;
+    static const char *const rows[] = {"m=1 n=128 k=128", "m=500 n=1280 k=4096", "m=77 n=65536 k=256"};
+    cdnagen_kernel_info info = {.size = sizeof info};
+    char key[80] = "";
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        plan p;
+        cdnagen_kernel *const kernel = kernel_of("mfma16x16x128_t64x128x128_4w_cs", rows[i], &p);
+        assert_int_equal(cdnagen_get_kernel_info(kernel, &info), CDNAGEN_OK);
+        if (i) assert_string_equal(info.key, key);
+        snprintf(key, sizeof key, "%s", info.key);
+        cdnagen_free_kernel(kernel);
+    }
+}
+
+int main(int argc, char **argv) {
+    int part = 1, parts = 1;
+    if (argc > 1 && (sscanf(argv[1], "%d/%d", &part, &parts) != 2 || part < 1 || part > parts || parts > PARTS_MAX)) {
+        fprintf(stderr, "%s: PART/PARTS, as in 1/2, at most %d parts; not %s\n", argv[0], PARTS_MAX, argv[1]);
+        return 2;
+    }
+    cases = calloc(CASES_MAX, sizeof *cases);
+    struct CMUnitTest *const tests = calloc(CASES_MAX + 3, sizeof *tests);
+    if (!cases || !tests) return 1;
+    if (argc > 2 && !strcmp(argv[2], "--full"))
+        select_all();
+    else
+        select_some();
+    size_t count = 0;
+    for (int i = 0; i < case_count; i++)
+        if (i % parts == part - 1) tests[count++] = (struct CMUnitTest){cases[i].name, a_case, NULL, NULL, &cases[i]};
+    if (part == 1) {
+        tests[count++] = (struct CMUnitTest)cmocka_unit_test(launches_repeat_to_the_bit);
+        tests[count++] = (struct CMUnitTest)cmocka_unit_test(k_of_zero_writes_zeros);
+        tests[count++] = (struct CMUnitTest)cmocka_unit_test(lengths_make_no_kernel);
+    }
+    open_context();
+    const int failed = _cmocka_run_group_tests("gemm_blockscale", tests, count, NULL, NULL);
+    cdnagen_free_context(ctx);
+    free(tests);
+    free(cases);
+    return failed != 0;
+}
