@@ -18,5 +18,4 @@ static inline mqa_shape shape_of(const char *words) {
     if (shape_parse(&mqa_logits_family.shape, words, &s)) fail_msg("%s: %s", words, cdnagen_error());
     return s;
 }
-
 #endif

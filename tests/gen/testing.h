@@ -23,12 +23,14 @@ static inline target target_of(const char *id) {
     return t;
 }
 
-static inline plan plan_of(const char *tag, const char *shape) {
-    const target t = target_of("gfx950");
+static inline plan plan_on(const char *chip_name, const char *tag, const char *shape) {
+    const target t = target_of(chip_name);
     plan p;
     if (plan_make(tag, shape, &t, 0, &p)) fail_msg("%s %s: %s", tag, shape, cdnagen_error());
     return p;
 }
+
+static inline plan plan_of(const char *tag, const char *shape) { return plan_on("gfx950", tag, shape); }
 
 /* expect_error: the status, and every one of the NULL-terminated parts in the error's sentence. */
 static inline void expect_error(const char *what, cdnagen_status got, cdnagen_status expected,

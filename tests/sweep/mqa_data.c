@@ -6,8 +6,14 @@
 
 #include "sim/sim.h"
 
+const char *sweep_chip = "gfx950";
+
+fp8_kind data_kind(int64_t word) {
+    return word == CDNAGEN_FP8_NATIVE ? target_of(sweep_chip).chip->fp8 : (fp8_kind)word;
+}
+
 void simulate(const char *mode) {
-    const target t = target_of("gfx950");
+    const target t = target_of(sweep_chip);
     const hip_table *table;
     if (sim_open(t.chip, mode, &table)) fail_msg("%s: %s", mode, cdnagen_error());
 }
@@ -20,7 +26,7 @@ static void no_log(void *user, cdnagen_log_level level, const char *line) {
 
 cdnagen *sim_context(void) {
     const cdnagen_options options = {
-        .size = sizeof options, .device = "sim", .target = "gfx950", .sim_mode = "", .cache_dir = "", .log = no_log};
+        .size = sizeof options, .device = "sim", .target = sweep_chip, .sim_mode = "", .cache_dir = "", .log = no_log};
     cdnagen *ctx = NULL;
     if (cdnagen_create_context(&options, &ctx)) fail_msg("%s", cdnagen_error());
     /* The device is opened at its first use, which sets the mode: from here on simulate() does. */
@@ -38,7 +44,7 @@ cdnagen_kernel *kernel_of(cdnagen *ctx, const char *tag, const char *shape) {
 }
 
 void data_make(mqa_data *d, cdnagen *ctx, const char *shape) {
-    *d = (mqa_data){.ctx = ctx, .plan = plan_of("mqa_logits:auto", shape)};
+    *d = (mqa_data){.ctx = ctx, .plan = plan_on(sweep_chip, "mqa_logits:auto", shape)};
     if (mqa_workload.make(&d->plan, 1, &d->host)) fail_msg("%s: %s", shape, cdnagen_error());
 }
 
@@ -58,8 +64,8 @@ static float *whole_logits(mqa_data *d) {
                              .seq_kv = s->seq_kv,
                              .heads = s->heads,
                              .dim = s->dim,
-                             .q_fp8 = CDNAGEN_FP8_E4M3FN,
-                             .kv_fp8 = CDNAGEN_FP8_E4M3FN,
+                             .q_fp8 = data_kind(s->q_fp8),
+                             .kv_fp8 = data_kind(s->kv_fp8),
                              .q = d->host.buffers[MQA_Q].data,
                              .kv = d->host.buffers[MQA_KV].data,
                              .kv_scales = d->host.buffers[MQA_KV_SCALES].data,

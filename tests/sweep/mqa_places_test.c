@@ -3,25 +3,38 @@
  * next to the operands, rows without padding, addresses beyond 32 bits, runs that repeat. */
 #include <math.h>
 
+#include "core/fp8.h"
 #include "tests/sweep/mqa_data.h"
 
 static cdnagen *ctx;
 static const char late[] = "late poison threads=1";
 
-/* One of each builder, MFMA, head sum, reduction, and ways of sharing rows and columns among waves. */
-static const char *const tags[] = {
-    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma",
-    "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs",
-    "mfma32x32x64_bkv32_r1_w2_lds4_pd3_hfma2",
-    "mfma32x32x64_bkv128_r2_w1_lds3_pd1_rs_hfma",
-    "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_hfma",
-    "mfma16x16x128_bkv32_r2_w2_lds2_pd1",
-    "mfma32x32x64_bkv64_r2_w2_lds3_swp_rs_ls_ts_dg_hfma",
-    "mfma32x32x64_bkv32_r1_w2_lds4_pd3_ls_ts_dg",
-    "mfma32x32x64_bkv64_r1_w1",
-    "mfma32x32x64_bkv128_r2_w4_hfma",
-    "mfma16x16x128_bkv64_r4_w2_hfma2",
-};
+enum { TAGS_MAX = 16, WIDE_MAX = 5 };
+typedef struct chip_tags {
+    const char *name;
+    const char
+        *tags[TAGS_MAX]; /* one of each builder, MFMA, head sum, reduction, and ways of sharing rows and columns */
+    const char *wide[WIDE_MAX]; /* for heads=32 dim=512 */
+    const char *tall;           /* for heads=128 dim=512 */
+} chip_tags;
+static const chip_tags chip_tables[] = {
+    {"gfx950",
+     {"mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "mfma32x32x64_bkv64_r2_w4_lds3_swp_rs",
+      "mfma32x32x64_bkv32_r1_w2_lds4_pd3_hfma2", "mfma32x32x64_bkv128_r2_w1_lds3_pd1_rs_hfma",
+      "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_hfma", "mfma16x16x128_bkv32_r2_w2_lds2_pd1",
+      "mfma32x32x64_bkv64_r2_w2_lds3_swp_rs_ls_ts_dg_hfma", "mfma32x32x64_bkv32_r1_w2_lds4_pd3_ls_ts_dg",
+      "mfma32x32x64_bkv64_r1_w1", "mfma32x32x64_bkv128_r2_w4_hfma", "mfma16x16x128_bkv64_r4_w2_hfma2",
+      "mfma16x16x32_bkv64_r2_w2_hfma", "mfma32x32x16_bkv64_r1_w1"},
+     {"mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "mfma16x16x128_bkv64_r1_w4_lds2_rs", "mfma32x32x64_bkv64_r1_w2",
+      "mfma16x16x128_bkv32_r2_w1_hfma"},
+     "mfma32x32x64_bkv64_r2_w4_lds2_rs_hfma"},
+    {"gfx942",
+     {"mfma_r1_w4", "mfma_r2_w4_hfma", "mfma_r1_w1_hfma2", "mfma_r4_w2", "mfma16x16x32_bkv16_r2_w1",
+      "mfma16x16x32_bkv96_r1_w2", "mfma32x32x16_bkv128_r1_w4_hfma", "mfma32x32x16_bkv64_r1_w1",
+      "mfma32x32x16_bkv64_r2_w1_hfma2"},
+     {"mfma_r1_w4", "mfma32x32x16_bkv64_r2_w1_hfma", "mfma_r2_w2"},
+     "mfma_r1_w4"}};
+static const chip_tags *on;
 
 static uint64_t random_state;
 static uint32_t random32(void) {
@@ -49,7 +62,8 @@ static void misaligned(mqa_data *d) {
 /* Operands -1, 0, 1; weights of both signs and scales, powers of two that change from head to head, row to row and column
  * to column: in any order of summation every partial sum is exact. */
 static void make_exact(mqa_data *d) {
-    static const uint8_t fp8[] = {0xb8, 0x00, 0x38}; /* -1, 0, 1 */
+    const fp8_kind kind = data_kind(CDNAGEN_FP8_NATIVE);
+    const uint8_t fp8[] = {fp8_from_f32(kind, -1), 0, fp8_from_f32(kind, 1)};
     const mqa_shape *const s = data_shape(d);
     uint8_t *const q = d->host.buffers[MQA_Q].data, *const kv = d->host.buffers[MQA_KV].data;
     float *const scales = d->host.buffers[MQA_KV_SCALES].data, *const weights = d->host.buffers[MQA_WEIGHTS].data;
@@ -72,19 +86,19 @@ static void exact_sums_come_out_bit_for_bit(void **state) {
         data_upload(&d);
         misaligned(&d);
         const mqa_shape s = *data_shape(&d);
-        for (size_t t = 0; t < COUNT(tags); t++) {
-            if (s.dim % 128 && strstr(tags[t], "x128_")) continue;
-            if (s.dim == 512 && strstr(tags[t], "bkv128_r2_w1_lds3")) continue; /* 192 KiB of LDS */
-            cdnagen_kernel *const kernel = kernel_of(ctx, tags[t], shapes[i]);
+        for (size_t t = 0; t < TAGS_MAX && on->tags[t]; t++) {
+            if (s.dim % 128 && strstr(on->tags[t], "x128_")) continue;
+            if (s.dim == 512 && strstr(on->tags[t], "bkv128_r2_w1_lds3")) continue; /* 192 KiB of LDS */
+            cdnagen_kernel *const kernel = kernel_of(ctx, on->tags[t], shapes[i]);
             simulate(late);
             const cdnagen_mqa_logits_args args = data_args(&d);
-            data_launch(&d, kernel, tags[t], &args);
+            data_launch(&d, kernel, on->tags[t], &args);
             for (int64_t m = 0; m < s.seq; m++)
                 for (int64_t n = 0; n < s.seq_kv; n++) {
                     const float want = ((const float *)d.host.reference)[m * s.seq_kv + n];
                     const float got = data_logits(&d)[m * mqa_logits_stride(s.seq_kv) + n];
                     if (memcmp(&want, &got, sizeof got))
-                        fail_msg("%s %s [%d, %d]: %a, not %a", tags[t], shapes[i], (int)m, (int)n, (double)got,
+                        fail_msg("%s %s [%d, %d]: %a, not %a", on->tags[t], shapes[i], (int)m, (int)n, (double)got,
                                  (double)want);
                 }
             cdnagen_free_kernel(kernel);
@@ -95,7 +109,7 @@ static void exact_sums_come_out_bit_for_bit(void **state) {
 
 /* ---- NaN ---- */
 
-enum { NAN_ROW = 3, NAN_COLUMN = 40, NAN_BYTE = 0x7f };
+enum { NAN_ROW = 3, NAN_COLUMN = 40 };
 
 /* Bits of each logit of one launch. */
 static void launch_bits(mqa_data *d, const char *tag, uint32_t *bits) {
@@ -113,18 +127,19 @@ static void a_nan_byte_reaches_its_row_or_column_and_nothing_else(void **state) 
     enum { SEQ = 7, SEQ_KV = 333 };
     static uint32_t without[SEQ * SEQ_KV], with[SEQ * SEQ_KV];
     mqa_data plain, poisoned;
+    const uint8_t nan_byte = data_kind(CDNAGEN_FP8_NATIVE) == CDNAGEN_FP8_E4M3FN ? 0x7f : 0x80;
     data_make(&plain, ctx, "seq=7 seq_kv=333 heads=64 dim=128");
     data_make(&poisoned, ctx, "seq=7 seq_kv=333 heads=64 dim=128");
-    ((uint8_t *)poisoned.host.buffers[MQA_Q].data)[(NAN_ROW * 64 + 5) * 128 + 17] = NAN_BYTE;
-    ((uint8_t *)poisoned.host.buffers[MQA_KV].data)[NAN_COLUMN * 128 + 99] = NAN_BYTE;
+    ((uint8_t *)poisoned.host.buffers[MQA_Q].data)[(NAN_ROW * 64 + 5) * 128 + 17] = nan_byte;
+    ((uint8_t *)poisoned.host.buffers[MQA_KV].data)[NAN_COLUMN * 128 + 99] = nan_byte;
     data_upload(&plain);
     data_upload(&poisoned);
     misaligned(&plain);
     misaligned(&poisoned);
     simulate(late);
-    for (size_t t = 0; t < COUNT(tags); t++) {
-        launch_bits(&plain, tags[t], without);
-        launch_bits(&poisoned, tags[t], with);
+    for (size_t t = 0; t < TAGS_MAX && on->tags[t]; t++) {
+        launch_bits(&plain, on->tags[t], without);
+        launch_bits(&poisoned, on->tags[t], with);
         int reached = 0;
         for (int m = 0; m < SEQ; m++)
             for (int n = 0; n < SEQ_KV; n++) {
@@ -134,7 +149,8 @@ static void a_nan_byte_reaches_its_row_or_column_and_nothing_else(void **state) 
                 const int meets = inside && (m == NAN_ROW || n == NAN_COLUMN);
                 reached += meets;
                 if (meets ? !isnan(got) : with[m * SEQ_KV + n] != without[m * SEQ_KV + n])
-                    fail_msg("%s [%d, %d]: %a, %s", tags[t], m, n, (double)got, meets ? "not NaN" : "not what it was");
+                    fail_msg("%s [%d, %d]: %a, %s", on->tags[t], m, n, (double)got,
+                             meets ? "not NaN" : "not what it was");
             }
         assert_true(reached > 100);
     }
@@ -179,8 +195,8 @@ static void windows_of_any_content_are_clamped(void **state) {
     data_upload(&d);
     random_state = 11;
     for (int i = 0; i < 2; i++)
-        for (size_t t = 0; t < COUNT(tags); t++) {
-            cdnagen_kernel *const kernel = kernel_of(ctx, tags[t], shapes[i]);
+        for (size_t t = 0; t < TAGS_MAX && on->tags[t]; t++) {
+            cdnagen_kernel *const kernel = kernel_of(ctx, on->tags[t], shapes[i]);
             for (int round = 0; round < ROUNDS; round++) {
                 for (int r = 0; r < 41; r++) {
                     data_starts(&d)[r] = any_bound(389);
@@ -188,8 +204,8 @@ static void windows_of_any_content_are_clamped(void **state) {
                 }
                 data_windows(&d);
                 simulate(round % 2 ? late : "threads=1");
-                const grade g = data_run(&d, kernel, tags[t], i == 0, splits[round]);
-                if (!g.pass || !(g.max_rel < 1e-5)) fail_msg("%s round %d: %s", tags[t], round, g.first);
+                const grade g = data_run(&d, kernel, on->tags[t], i == 0, splits[round]);
+                if (!g.pass || !(g.max_rel < 1e-5)) fail_msg("%s round %d: %s", on->tags[t], round, g.first);
             }
             cdnagen_free_kernel(kernel);
         }
@@ -256,10 +272,10 @@ static void neighbours_in_memory_do_not_leak(void **state) {
         data_ends(&d)[r] = r % 3 ? INT32_MAX : PART_KV - r;
     }
     data_windows(&d);
-    for (size_t t = 0; t < COUNT(tags); t++)
+    for (size_t t = 0; t < TAGS_MAX && on->tags[t]; t++)
         for (int i = 0; i < 6; i++) {
             simulate(i % 2 ? late : "threads=1");
-            run_part(&d, tags[t], i % 2, strides[i / 2], 1 + i);
+            run_part(&d, on->tags[t], i % 2, strides[i / 2], 1 + i);
         }
     data_free(&d);
 }
@@ -279,15 +295,15 @@ static void modes_threads_and_splits_do_not_change_a_bit(void **state) {
     causal(&d);
     void *const first = mem_alloc(d.host.buffers[MQA_LOGITS].bytes);
     assert_non_null(first);
-    for (size_t t = 0; t < COUNT(tags); t++) {
-        cdnagen_kernel *const kernel = kernel_of(ctx, tags[t], "heads=64 dim=128");
+    for (size_t t = 0; t < TAGS_MAX && on->tags[t]; t++) {
+        cdnagen_kernel *const kernel = kernel_of(ctx, on->tags[t], "heads=64 dim=128");
         for (size_t i = 0; i < COUNT(runs); i++) {
             simulate(runs[i].mode);
-            assert_true(data_run(&d, kernel, tags[t], 1, runs[i].splits).pass);
+            assert_true(data_run(&d, kernel, on->tags[t], 1, runs[i].splits).pass);
             if (i == 0)
                 memcpy(first, d.back, d.host.buffers[MQA_LOGITS].bytes);
             else if (memcmp(first, d.back, d.host.buffers[MQA_LOGITS].bytes))
-                fail_msg("%s: \"%s\" in %d parts gives other bits", tags[t], runs[i].mode, runs[i].splits);
+                fail_msg("%s: \"%s\" in %d parts gives other bits", on->tags[t], runs[i].mode, runs[i].splits);
         }
         cdnagen_free_kernel(kernel);
     }
@@ -317,20 +333,20 @@ static void logits_beyond_4_gib(void **state) {
     data_upload(&d);
     misaligned(&d);
     uint32_t seen[SEEN];
-    for (size_t t = 0; t < COUNT(tags); t++) {
+    for (size_t t = 0; t < TAGS_MAX && on->tags[t]; t++) {
         const int64_t stride = strides[t % COUNT(strides)];
         const size_t size = (size_t)((SEQ - 1) * stride + AROUND + SEEN) * sizeof(float);
         char *const place = sparse(size);
         for (int i = 0; i < SEEN; i++) seen[i] = data_poison(&d);
         for (int64_t m = 0; m < SEQ; m++) copy_in(place + m * stride * 4, seen, sizeof seen);
-        cdnagen_kernel *const kernel = kernel_of(ctx, tags[t], "heads=32 dim=128");
+        cdnagen_kernel *const kernel = kernel_of(ctx, on->tags[t], "heads=32 dim=128");
         cdnagen_mqa_logits_args args = data_args(&d);
         args.logits = (cdnagen_buffer){place + AROUND * 4, size - AROUND * 4};
         args.logits_stride = stride;
         args.num_splits = 2;
         simulate(late);
-        if (cdnagen_launch_mqa_logits(kernel, &args, NULL)) fail_msg("%s: %s", tags[t], cdnagen_error());
-        if (cdnagen_synchronize(ctx, NULL)) fail_msg("%s: %s", tags[t], cdnagen_error());
+        if (cdnagen_launch_mqa_logits(kernel, &args, NULL)) fail_msg("%s: %s", on->tags[t], cdnagen_error());
+        if (cdnagen_synchronize(ctx, NULL)) fail_msg("%s: %s", on->tags[t], cdnagen_error());
         for (int64_t m = 0; m < SEQ; m++) {
             assert_int_equal(cdnagen_copy_to_host(ctx, seen, place + m * stride * 4, sizeof seen), CDNAGEN_OK);
             for (int n = -AROUND; n < SEQ_KV + AROUND; n++) {
@@ -342,7 +358,7 @@ static void logits_beyond_4_gib(void **state) {
                                   : reference[n] == -INFINITY ? got == -INFINITY
                                                               : fabsf(got - reference[n]) < 1e-3f;
                 if (!right)
-                    fail_msg("%s stride %lld: [%d, %d] is %g", tags[t], (long long)stride, (int)m, n, (double)got);
+                    fail_msg("%s stride %lld: [%d, %d] is %g", on->tags[t], (long long)stride, (int)m, n, (double)got);
             }
         }
         cdnagen_free_kernel(kernel);
@@ -359,8 +375,6 @@ static void kv_beyond_4_gib(void **state) {
     (void)state;
     static const int64_t firsts[] = {(1LL << 31) / DIM - FEW / 2, (1LL << 32) / DIM - FEW / 2,
                                      (1LL << 32) / DIM + 1000};
-    static const char *const wide[] = {"mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "mfma16x16x128_bkv64_r1_w4_lds2_rs",
-                                       "mfma32x32x64_bkv64_r1_w2", "mfma16x16x128_bkv32_r2_w1_hfma"};
     mqa_data d;
     data_make(&d, ctx, "seq=2 seq_kv=96 heads=32 dim=512");
     data_upload(&d);
@@ -377,12 +391,12 @@ static void kv_beyond_4_gib(void **state) {
         const int32_t starts[] = {(int32_t)first + 3, (int32_t)first}, ends[] = {(int32_t)seq_kv, (int32_t)seq_kv - 9};
         copy_in(args.cu_starts.ptr, starts, sizeof starts);
         copy_in(args.cu_ends.ptr, ends, sizeof ends);
-        for (size_t t = 0; t < COUNT(wide); t++) {
-            cdnagen_kernel *const kernel = kernel_of(ctx, wide[t], "heads=32 dim=512 clean=0");
+        for (size_t t = 0; t < WIDE_MAX && on->wide[t]; t++) {
+            cdnagen_kernel *const kernel = kernel_of(ctx, on->wide[t], "heads=32 dim=512 clean=0");
             simulate(late);
             args.num_splits = 1 + (int)t % 2;
-            if (cdnagen_launch_mqa_logits(kernel, &args, NULL)) fail_msg("%s: %s", wide[t], cdnagen_error());
-            if (cdnagen_synchronize(ctx, NULL)) fail_msg("%s: %s", wide[t], cdnagen_error());
+            if (cdnagen_launch_mqa_logits(kernel, &args, NULL)) fail_msg("%s: %s", on->wide[t], cdnagen_error());
+            if (cdnagen_synchronize(ctx, NULL)) fail_msg("%s: %s", on->wide[t], cdnagen_error());
             for (int m = 0; m < 2; m++) {
                 static const float zeros[FEW];
                 float got[FEW];
@@ -392,7 +406,7 @@ static void kv_beyond_4_gib(void **state) {
                     const int inside = first + n >= starts[m] && first + n < ends[m];
                     const float want = inside ? d.whole[m * FEW + n] : 0;
                     if (!(fabsf(got[n] - want) < 1e-2f))
-                        fail_msg("%s: [%d, %lld] is %g, not %g", wide[t], m, (long long)first + n, (double)got[n],
+                        fail_msg("%s: [%d, %lld] is %g, not %g", on->wide[t], m, (long long)first + n, (double)got[n],
                                  (double)want);
                 }
                 copy_in(place, zeros, sizeof zeros);
@@ -426,7 +440,7 @@ static void q_beyond_4_gib(void **state) {
     copy_in((char *)args.q.ptr + first * Q_ROW, d.host.buffers[MQA_Q].data, ROWS * Q_ROW);
     copy_in((char *)args.weights.ptr + first * 128 * 4, d.host.buffers[MQA_WEIGHTS].data, (size_t)ROWS * 128 * 4);
     copy_in((char *)args.cu_ends.ptr + first * 4, ends, sizeof ends);
-    cdnagen_kernel *const kernel = kernel_of(ctx, "mfma32x32x64_bkv64_r2_w4_lds2_rs_hfma", "heads=128 dim=512 clean=0");
+    cdnagen_kernel *const kernel = kernel_of(ctx, on->tall, "heads=128 dim=512 clean=0");
     simulate("");
     if (cdnagen_launch_mqa_logits(kernel, &args, NULL)) fail_msg("%s", cdnagen_error());
     if (cdnagen_synchronize(ctx, NULL)) fail_msg("%s", cdnagen_error());
@@ -445,7 +459,7 @@ static void q_beyond_4_gib(void **state) {
     data_free(&d);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_sums_come_out_bit_for_bit),
         cmocka_unit_test(a_nan_byte_reaches_its_row_or_column_and_nothing_else),
@@ -456,6 +470,9 @@ int main(void) {
         cmocka_unit_test(kv_beyond_4_gib),
         cmocka_unit_test(q_beyond_4_gib),
     };
+    if (argc > 1) sweep_chip = argv[1];
+    for (on = chip_tables; strcmp(on->name, sweep_chip);)
+        if (++on == chip_tables + COUNT(chip_tables)) return 2;
     ctx = sim_context();
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     cdnagen_free_context(ctx);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The numeric sweep of mqa_logits on gfx950: every tag field, window kind, head count, head size and odd length, in both
- * completion modes of the simulator, over poisoned outputs between guards.
+/* The numeric sweep of mqa_logits on one chip: every tag field, window kind, head count, head size, odd length and pair of
+ * FP8 kinds, in both completion modes of the simulator, over poisoned outputs between guards.
  *
- * sweep_mqa_logits PART/PARTS         the selection of CI; the same at every run
- * sweep_mqa_logits PART/PARTS --full  every tag with every head count, head size and clean
+ * sweep_mqa_logits CHIP PART/PARTS         the selection of CI; the same at every run
+ * sweep_mqa_logits CHIP PART/PARTS --full  every tag with every head count, head size and clean
  *
  * What is paired with what is drawn from a hash of the case's place in the list; the last tests check that no value of any
  * dimension and no tag that auto takes was left out. */
@@ -11,7 +11,7 @@
 
 #include "tests/sweep/mqa_data.h"
 
-static const char *const tags[] = {
+static const char *const tags_of_gfx950[] = {
     /* direct */
     "mfma32x32x64_bkv32_r1_w1",
     "mfma32x32x64_bkv32_r1_w1_hfma",
@@ -107,6 +107,41 @@ static const char *const tags[] = {
     "mfma16x16x128_bkv128_r2_w2_lds4_swp_rs_dg_ct_hfma2",
 };
 
+static const char *const tags_of_gfx942[] = {
+    "mfma_r1_w1",
+    "mfma_r1_w2",
+    "mfma_r1_w4",
+    "mfma_r2_w1",
+    "mfma_r2_w2",
+    "mfma_r2_w4",
+    "mfma_r4_w1",
+    "mfma_r4_w2",
+    "mfma_r4_w4",
+    "mfma_r1_w8_hfma",
+    "mfma_r2_w4_hfma2",
+    "mfma_r1_w4_hfma_wpe2",
+    "mfma_r8_w4_wpe1",
+    "mfma16x16x32_bkv16_r1_w1",
+    "mfma16x16x32_bkv32_r3_w1_hfma",
+    "mfma16x16x32_bkv64_r1_w1_hfma2_ns3",
+    "mfma16x16x32_bkv96_r2_w2_hfma",
+    "mfma16x16x32_bkv256_r1_w2",
+    "mfma32x32x16_bkv32_r1_w1",
+    "mfma32x32x16_bkv64_r2_w1_hfma",
+    "mfma32x32x16_bkv96_r1_w1_hfma2_wpe3",
+    "mfma32x32x16_bkv128_r1_w4",
+    "mfma32x32x16_bkv128_r2_w2_hfma_ns7",
+    "mfma32x32x16_bkv128_r4_w4_ns300",
+    "mfma32x32x16_bkv256_r1_w4_hfma2_ns2",
+};
+
+/* What sweeps of one chip must have met, beside what all must. */
+typedef struct chip_sweep {
+    const char *name, *const *tags;
+    int tag_count, kernels_a_tag; /* of CI's selection */
+    const char *words[40];
+} chip_sweep;
+
 static const int head_counts[] = {16, 32, 64, 128};
 static const int dims[] = {64, 128, 192, 256, 320, 384, 448, 512};
 static const char *const windows[] = {"causal",   "cp",           "misaligned",          "empty",
@@ -122,12 +157,31 @@ static const lengths sizes[] = {{67, 1500}, {5, 1500}, {9, 1111}, {6, 1302}, {1,
                                 {61, 113},  {128, 64}, {5, 191},  {3, 128},  {16, 512}, {26, 390}, {34, 340}, {3, 640}};
 enum { LONG_SIZES = 4 };
 
+static const char *const fp8_words[] = {"", " q_fp8=e4m3fn", " kv_fp8=e4m3fn", " q_fp8=e4m3fn kv_fp8=e4m3fn"};
+
+static const chip_sweep chip_sweeps[] = {
+    {"gfx950",
+     tags_of_gfx950,
+     COUNT(tags_of_gfx950),
+     4,
+     {"mfma32x32x64_", "mfma16x16x128_", "mfma16x16x32_", "mfma32x32x16_", "_lds1", "_lds2", "_lds3", "_lds4", "_lds5",
+      "_pd1", "_pd3", "_pd4", "_swp", "_rs", "_ls", "_ts", "_dg"}},
+    {"gfx942",
+     tags_of_gfx942,
+     COUNT(tags_of_gfx942),
+     3,
+     {"mfma_", "mfma16x16x32_", "mfma32x32x16_", "_r3_", "_r8_", "_w8", "_bkv96_",
+      "clean=1 window=causal q_fp8=e4m3fn splits", " kv_fp8=e4m3fn splits", "q_fp8=e4m3fn kv_fp8=e4m3fn"}},
+};
+static const chip_sweep *on;
+
 enum { NAME_MAX_BYTES = 256, KERNELS_MAX = 8192, CASES_MAX = 65536, PARTS_MAX = 16 };
 #define COMPILE_WORK 2e8 /* a case's share of a compilation, as multiplications of the reference */
 
 typedef struct kernel {
     const char *tag;
     int heads, dim, clean;
+    const char *fp8;        /* one of fp8_words */
     cdnagen_kernel *handle; /* generated when first run */
 } kernel;
 
@@ -156,8 +210,8 @@ static int draw(int number, int what, size_t count) {
 static void add_case(lengths size, const char *window, int split_count, const char *mode) {
     const kernel *const k = &kernels[kernel_count - 1];
     char shape[NAME_MAX_BYTES], name[2 * NAME_MAX_BYTES];
-    snprintf(shape, sizeof shape, "seq=%d seq_kv=%d heads=%d dim=%d clean=%d window=%s", size.seq, size.seq_kv,
-             k->heads, k->dim, k->clean, window);
+    snprintf(shape, sizeof shape, "seq=%d seq_kv=%d heads=%d dim=%d clean=%d window=%s%s", size.seq, size.seq_kv,
+             k->heads, k->dim, k->clean, window, k->fp8);
     const mqa_shape s = shape_of(shape);
     if (mqa_window_check(&s)) return;
     snprintf(name, sizeof name, "%s %s splits=%d %s", k->tag, shape, split_count, mode);
@@ -176,21 +230,26 @@ static void add_drawn(int number) {
                  splits[draw(number, again + 2, COUNT(splits))], modes[draw(number, again + 3, COUNT(modes))]);
 }
 
+/* The FP8 kinds are drawn where there is a choice. */
 static int add_kernel(const char *tag, int heads, int dim, int clean) {
     char full[NAME_MAX_BYTES], shape[NAME_MAX_BYTES];
+    const int has_choice = target_of(sweep_chip).chip->fp8 == CDNAGEN_FP8_E4M3FNUZ;
+    const char *const fp8 = has_choice ? fp8_words[draw(kernel_count, 20, COUNT(fp8_words))] : "";
     snprintf(full, sizeof full, "mqa_logits:%s", tag);
-    snprintf(shape, sizeof shape, "heads=%d dim=%d clean=%d", heads, dim, clean);
-    const target t = target_of("gfx950");
+    snprintf(shape, sizeof shape, "heads=%d dim=%d clean=%d%s", heads, dim, clean, fp8);
+    const target t = target_of(sweep_chip);
     plan p;
+    /* rows that no register file holds: nothing but spills, and minutes to compile */
+    if (variant_of(tag).rows * heads * dim / 256 > 512) return 0;
     const cdnagen_status status = plan_make(full, shape, &t, 0, &p);
     if (status == CDNAGEN_LIMIT) return 0;
     if (status) fail_msg("%s %s: %s", tag, shape, cdnagen_error());
     assert_true(kernel_count < KERNELS_MAX);
-    kernels[kernel_count++] = (kernel){tag, heads, dim, clean, NULL};
+    kernels[kernel_count++] = (kernel){tag, heads, dim, clean, fp8, NULL};
     return 1;
 }
 
-enum { FACTS = (int)(COUNT(head_counts) * COUNT(dims)), KERNELS_A_TAG = 4, DRAWN_A_KERNEL = 6 };
+enum { FACTS = (int)(COUNT(head_counts) * COUNT(dims)), DRAWN_A_KERNEL = 6 };
 
 /* What every kernel runs in late mode, where a wait or barrier that is missing shows: so many trips of its loop, the last
  * one with columns past the end. */
@@ -201,10 +260,11 @@ static void add_trips(int trips) {
 
 /* A few kernels a tag. */
 static void select_some(void) {
-    for (int t = 0; t < (int)COUNT(tags); t++)
-        for (int j = 0; j < KERNELS_A_TAG; j++) {
+    for (int t = 0; t < on->tag_count; t++)
+        for (int j = 0; j < on->kernels_a_tag; j++) {
             int fact = draw(t, 4 + j, FACTS);
-            while (!add_kernel(tags[t], head_counts[fact % 4], dims[fact / 4], (t + j) % 2)) fact = (fact + 5) % FACTS;
+            while (!add_kernel(on->tags[t], head_counts[fact % 4], dims[fact / 4], (t + j) % 2))
+                fact = (fact + 5) % FACTS;
             add_trips(1 + j % 3);
             add_case(sizes[kernel_count % LONG_SIZES], "causal", 1 + t % 3, "late poison threads=1");
             for (int i = 0; i < DRAWN_A_KERNEL; i++) add_drawn(kernel_count * DRAWN_A_KERNEL + i);
@@ -212,9 +272,9 @@ static void select_some(void) {
 }
 
 static void select_all(void) {
-    for (int t = 0; t < (int)COUNT(tags); t++)
+    for (int t = 0; t < on->tag_count; t++)
         for (int fact = 0; fact < 2 * FACTS; fact++) {
-            if (!add_kernel(tags[t], head_counts[fact / 2 % 4], dims[fact / 8], fact % 2)) continue;
+            if (!add_kernel(on->tags[t], head_counts[fact / 2 % 4], dims[fact / 8], fact % 2)) continue;
             for (int trips = 1; trips <= 3; trips++) add_trips(trips);
             add_case(sizes[0], "causal", 0, "late poison threads=1");
             add_case(sizes[0], "past_end", 1, "late threads=1");
@@ -228,6 +288,7 @@ static int compare_cases(const void *a, const void *b) {
     const kernel *const k = &kernels[x->kernel], *const l = &kernels[y->kernel];
     const int by[][2] = {{k->heads * k->dim, l->heads * l->dim},
                          {k->heads, l->heads},
+                         {strcmp(k->fp8, l->fp8), 0},
                          {x->size.seq, y->size.seq},
                          {x->size.seq_kv, y->size.seq_kv},
                          {x->kernel, y->kernel}};
@@ -257,6 +318,7 @@ static cdnagen *ctx;
 static mqa_data data;
 static lengths data_size;
 static int data_heads, data_dim;
+static const char *data_fp8;
 
 static void free_kernels(void) {
     for (int i = 0; i < kernel_count; i++) {
@@ -266,17 +328,19 @@ static void free_kernels(void) {
 }
 
 static void take_data(const sweep_case *c, const kernel *k) {
-    const int same_facts = data_heads == k->heads && data_dim == k->dim;
+    const int same_facts = data_heads == k->heads && data_dim == k->dim && data_fp8 == k->fp8;
     if (same_facts && data_size.seq == c->size.seq && data_size.seq_kv == c->size.seq_kv) return;
     if (!same_facts) free_kernels();
     data_free(&data);
     char shape[NAME_MAX_BYTES];
-    snprintf(shape, sizeof shape, "seq=%d seq_kv=%d heads=%d dim=%d", c->size.seq, c->size.seq_kv, k->heads, k->dim);
+    snprintf(shape, sizeof shape, "seq=%d seq_kv=%d heads=%d dim=%d%s", c->size.seq, c->size.seq_kv, k->heads, k->dim,
+             k->fp8);
     data_make(&data, ctx, shape);
     data_upload(&data);
     data_size = c->size;
     data_heads = k->heads;
     data_dim = k->dim;
+    data_fp8 = k->fp8;
 }
 
 static void take_windows(const sweep_case *c) {
@@ -299,7 +363,7 @@ static void a_case(void **state) {
     take_windows(c);
     if (!k->handle) {
         char shape[NAME_MAX_BYTES];
-        snprintf(shape, sizeof shape, "heads=%d dim=%d clean=%d", k->heads, k->dim, k->clean);
+        snprintf(shape, sizeof shape, "heads=%d dim=%d clean=%d%s", k->heads, k->dim, k->clean, k->fp8);
         k->handle = kernel_of(ctx, k->tag, shape);
     }
     simulate(c->mode);
@@ -310,23 +374,22 @@ static void a_case(void **state) {
 
 /* ---- nothing was left out ---- */
 
+static void assert_covered(const char *word) {
+    int found = 0;
+    for (int c = 0; c < case_count && !found; c++) found = strstr(cases[c].name, word) != NULL;
+    if (!found) fail_msg("no case has %s", word);
+}
+
 static void every_value_is_covered(void **state) {
     (void)state;
     static const char *const words[] = {
-        "mfma32x32x64_", "mfma16x16x128_", "_bkv16_",    "_bkv32_",   "_bkv64_",     "_bkv128_",
-        "_bkv256_",      "_r1_",           "_r2_",       "_r4_",      "_w1",         "_w2",
-        "_w4",           "_lds1",          "_lds2",      "_lds3",     "_lds4",       "_lds5",
-        "_pd1",          "_pd3",           "_swp",       "_rs",       "_ls",         "_ts",
-        "_dg",           "_pd4",           "_hfma ",     "_hfma2",    "_wpe1",       "_wpe2",
-        "_wpe3",         "_ns2",           "_ns3",       "_ns7",      "_ns300",      "heads=16 ",
-        "heads=32 ",     "heads=64 ",      "heads=128 ", "clean=0",   "clean=1",     "splits=0 ",
-        "splits=1 ",     "splits=2 ",      "splits=3 ",  "splits=7 ", "splits=100 ", " threads=1",
-        " late thr",     " late poison",   " poison thr"};
-    for (size_t i = 0; i < COUNT(words); i++) {
-        int found = 0;
-        for (int c = 0; c < case_count && !found; c++) found = strstr(cases[c].name, words[i]) != NULL;
-        if (!found) fail_msg("no case has %s", words[i]);
-    }
+        "_bkv16_",    "_bkv32_",   "_bkv64_",      "_bkv128_",   "_bkv256_",  "_r1_",      "_r2_",      "_r4_",
+        "_w1",        "_w2",       "_w4",          "_hfma ",     "_hfma2",    "_wpe1",     "_wpe2",     "_wpe3",
+        "_ns2",       "_ns3",      "_ns7",         "_ns300",     "heads=16 ", "heads=32 ", "heads=64 ", "heads=128 ",
+        "clean=0",    "clean=1",   "splits=0 ",    "splits=1 ",  "splits=2 ", "splits=3 ", "splits=7 ", "splits=100 ",
+        " threads=1", " late thr", " late poison", " poison thr"};
+    for (size_t i = 0; i < COUNT(words); i++) assert_covered(words[i]);
+    for (size_t i = 0; i < COUNT(on->words) && on->words[i]; i++) assert_covered(on->words[i]);
     int dim_found[COUNT(dims)] = {0}, size_found[COUNT(sizes)] = {0}, window_found[COUNT(windows)] = {0};
     int trips_found[2][5] = {{0}};
     for (int c = 0; c < case_count; c++) {
@@ -339,7 +402,8 @@ static void every_value_is_covered(void **state) {
     for (size_t i = 0; i < COUNT(dims); i++) assert_true(dim_found[i]);
     for (size_t i = 0; i < COUNT(sizes); i++) assert_true(size_found[i]);
     for (size_t i = 0; i < COUNT(windows); i++) assert_true(window_found[i]);
-    for (int i = 1; i < 5; i++) assert_true(trips_found[0][i] && trips_found[1][i]);
+    const int has_lds = variant_of(on->tags[on->tag_count - 1]).slots > 0;
+    for (int i = 1; i < 5; i++) assert_true(trips_found[0][i] && (!has_lds || trips_found[1][i]));
 }
 
 static int same_variant(const char *tag, const mqa_variant *v) {
@@ -349,7 +413,7 @@ static int same_variant(const char *tag, const mqa_variant *v) {
 
 static void every_tag_that_auto_takes_is_swept(void **state) {
     (void)state;
-    const target t = target_of("gfx950");
+    const target t = target_of(sweep_chip);
     for (int fact = 0; fact < FACTS; fact++) {
         char words[NAME_MAX_BYTES];
         snprintf(words, sizeof words, "heads=%d dim=%d", head_counts[fact % 4], dims[fact / 4]);
@@ -357,19 +421,24 @@ static void every_tag_that_auto_takes_is_swept(void **state) {
         mqa_variant v;
         for (int rank = 0; mqa_route(&t, &s, rank, &v) == CDNAGEN_OK; rank++) {
             size_t i = 0;
-            while (i < COUNT(tags) && !same_variant(tags[i], &v)) i++;
-            if (i == COUNT(tags)) fail_msg("%s: choice %d of auto is not in the table", words, rank);
+            while (i < (size_t)on->tag_count && !same_variant(on->tags[i], &v)) i++;
+            if (i == (size_t)on->tag_count) fail_msg("%s: choice %d of auto is not in the table", words, rank);
         }
     }
 }
 
 int main(int argc, char **argv) {
     int part = 1, parts = 1;
-    if (argc > 1 && (sscanf(argv[1], "%d/%d", &part, &parts) != 2 || part < 1 || part > parts || parts > PARTS_MAX)) {
-        fprintf(stderr, "%s: PART/PARTS, as in 1/2, at most %d parts; not %s\n", argv[0], PARTS_MAX, argv[1]);
+    for (size_t i = 0; i < COUNT(chip_sweeps) && argc > 1; i++)
+        if (!strcmp(chip_sweeps[i].name, argv[1])) on = &chip_sweeps[i];
+    if (!on ||
+        (argc > 2 && (sscanf(argv[2], "%d/%d", &part, &parts) != 2 || part < 1 || part > parts || parts > PARTS_MAX))) {
+        fprintf(stderr, "usage: %s CHIP [PART/PARTS [--full]], as in gfx942 1/2; at most %d parts\n", argv[0],
+                PARTS_MAX);
         return 2;
     }
-    if (argc > 2 && !strcmp(argv[2], "--full"))
+    sweep_chip = on->name;
+    if (argc > 3 && !strcmp(argv[3], "--full"))
         select_all();
     else
         select_some();
