@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # kernels.sh CDNAGEN: the kernels of mqa_logits of both chips under every check: direct and LDS-pipelined, one to four
 # waves, prefetch 1 to 3, with and without software pipelining (within tiles and across), row stores, scales in LDS, skipped
-# tiles and guarded prefetch, operands of the other FP8 kind; and those in which
-# LLVM leaves 19 slots where 20 must be (ir/wait_states.c). A finding is exit code 4.
+# tiles and guarded prefetch, operands of the other FP8 kind; and those in which LLVM leaves 19 slots where 20 must be
+# (ir/wait_states.c). A finding is exit code 4.
 set -euo pipefail
 cdnagen=$1
 work=$(mktemp -d)
