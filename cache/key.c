@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Names: the key of a key text, and the directory that is used when nobody names one. */
+#include <errno.h>
 #include <llvm-c/blake3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cache/tiers.h"
 
@@ -25,6 +27,21 @@ void cache_hash(const void *data, size_t size, char out[CACHE_KEY_CHARS + 1]) {
     uint8_t hash[HASH_BYTES];
     hash_bytes(data, size, hash);
     hash_text(hash, out);
+}
+
+int cache_hash_file(int fd, char out[CACHE_KEY_CHARS + 1]) {
+    unsigned char piece[1 << 16];
+    uint8_t hash[HASH_BYTES];
+    llvm_blake3_hasher hasher;
+    llvm_blake3_hasher_init(&hasher);
+    for (ssize_t n; (n = read(fd, piece, sizeof piece));) {
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return 0;
+        llvm_blake3_hasher_update(&hasher, piece, (size_t)n);
+    }
+    llvm_blake3_hasher_finalize(&hasher, hash, HASH_BYTES);
+    hash_text(hash, out);
+    return 1;
 }
 
 void cache_key(const char *key_text, char key[CACHE_KEY_CHARS + 1]) { cache_hash(key_text, strlen(key_text), key); }

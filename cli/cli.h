@@ -105,6 +105,8 @@ int cache_command(const cli *options);
 int pack_command(const cli *options);
 int unpack_command(const cli *options);
 int verify_command(const cli *options);
+int push_command(const cli *options);
+int pull_command(const cli *options);
 int sim_command(const cli *options);
 int version_command(const cli *options);
 int doctor_command(const cli *options);

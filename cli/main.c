@@ -38,6 +38,8 @@ static const struct command {
     {"unpack", "FILE DIR", "put a pack's entries into a cache directory", 0, unpack_command},
     {"verify", "ROOT...", "read and check every entry of packs and cache directories, and list them", TAKES_JSON,
      verify_command},
+    {"push", "URL FILE", "put a pack into an HTTP store, under the hash that is printed", 0, push_command},
+    {"pull", "URL HASH FILE", "get a pack from an HTTP store, check it, then write it", 0, pull_command},
     {"list", "[OP]", "operators; with OP its tag fields, shape words and routed tags", TAKES_TARGET, list_command},
     {"cache", "info|verify|clear", "the kernel cache on disk", 0, cache_command},
     {"version", "", "versions of the library and of LLVM", 0, version_command},

@@ -103,9 +103,7 @@ static cdnagen_status expand(job_list *l, const char *word, size_t size, choices
 /* combine: one job for every combination of choices. */
 static cdnagen_status combine(job_list *l, int line, const choices *c, size_t words) {
     uint64_t total = 1;
-    for (size_t w = 0; w < words; w++)
-        if ((total *= c[w].count) + l->count > JOBS_MAX)
-            return fail(CDNAGEN_LIMIT, "with this line there are more than %d jobs: cut the ranges", JOBS_MAX);
+    for (size_t w = 0; w < words; w++) total *= c[w].count;
     for (uint64_t k = 0; k < total; k++) {
         text j = {0};
         uint64_t every = total, rest = k;
@@ -125,6 +123,7 @@ static cdnagen_status combine(job_list *l, int line, const choices *c, size_t wo
 static cdnagen_status parse_line(job_list *l, int number, const char *line, size_t size, choices *c) {
     static const char blanks[] = " \t\r\v\f";
     size_t words = 0;
+    uint64_t total = 1;
     for (const char *at = line, *const end = line + size; at < end;) {
         if (strchr(blanks, *at)) {
             at++;
@@ -135,7 +134,9 @@ static cdnagen_status parse_line(job_list *l, int number, const char *line, size
         if (words == WORDS_MAX) return fail(CDNAGEN_BAD_SHAPE, "a line has %d words at most", WORDS_MAX);
         const size_t bytes_of = (size_t)(at - start);
         TRY(words ? expand(l, start, bytes_of, &c[words]) : add_choice(l, c, start, bytes_of, "", 0));
-        words++;
+        total *= c[words++].count;
+        if (total + l->count > JOBS_MAX)
+            return fail(CDNAGEN_LIMIT, "with this line there are more than %d jobs: cut the ranges", JOBS_MAX);
     }
     return words ? combine(l, number, c, words) : CDNAGEN_OK;
 }

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* cdnagen push, pull: packs in a plain HTTP store, each under the BLAKE3 of its bytes. Nothing is trusted that comes back:
+ * it must have its name's hash and be a sound pack before it takes the place that the user named. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache/pack.h"
+#include "cli/cli.h"
+#include "cli/http.h"
+
+static void note_problem(void *user, const char *path, const char *what) {
+    text *first = user;
+    if (!first->length) text_add(first, "%s %s", path, what);
+}
+
+/* check_pack: that every entry is sound.   errors: IO */
+static cdnagen_status check_pack(const char *path) {
+    text first = {0};
+    cache_census census;
+    const cache_visitor visitor = {.report = note_problem, .user = &first};
+    cdnagen_status status = cache_walk(path, &visitor, &census);
+    if (!status && (census.damaged || census.foreign)) status = fail(CDNAGEN_IO, "%s", first.data);
+    text_free(&first);
+    return status;
+}
+
+static cdnagen_status hash_file(FILE *f, const char *name, char hash[CACHE_KEY_CHARS + 1]) {
+    rewind(f);
+    if (cache_hash_file(fileno(f), hash)) return CDNAGEN_OK;
+    return fail(CDNAGEN_IO, "cannot read %s: %s", name, strerror(errno));
+}
+
+/* name_in_store: STORE/HASH.   owner: mem_free; NULL if memory ran out */
+static char *name_in_store(const char *store, const char *hash) {
+    size_t n = strlen(store);
+    while (n && store[n - 1] == '/') n--;
+    text url = {0};
+    text_add(&url, "%.*s/%s", (int)n, store, hash);
+    if (!url.failed) return url.data;
+    text_free(&url);
+    return NULL;
+}
+
+/* ---- push ---- */
+
+static cdnagen_status push(const char *store, const char *path) {
+    TRY(check_pack(path));
+    FILE *f = fopen(path, "rb");
+    if (!f) return fail(CDNAGEN_IO, "cannot read %s: %s", path, strerror(errno));
+    char hash[CACHE_KEY_CHARS + 1];
+    cdnagen_status status = hash_file(f, path, hash);
+    char *url = status ? NULL : name_in_store(store, hash);
+    if (!status) status = url ? http_put(url, f) : fail_no_memory();
+    if (!status) printf("%s\n", hash);
+    mem_free(url);
+    fclose(f);
+    return status;
+}
+
+int push_command(const cli *options) {
+    if (options->word_count != 2)
+        return fail_exit(fail(CDNAGEN_BAD_ARGUMENT, "push needs two words: the store's URL and the pack"));
+    const cdnagen_status status = push(options->words[0], options->words[1]);
+    return status ? fail_exit(status) : EXIT_OK;
+}
+
+/* ---- pull ---- */
+
+/* has_already: whether the file is there with this hash. */
+static int has_already(const char *path, const char *hash) {
+    char own[CACHE_KEY_CHARS + 1];
+    FILE *f = fopen(path, "rb");
+    const int same = f && !hash_file(f, path, own) && !strcmp(own, hash);
+    if (f) fclose(f);
+    return same;
+}
+
+/* fetch: the answer as a checked file beside the one that is to be. */
+static cdnagen_status fetch(const char *url, const char *hash, const char *beside, FILE *f) {
+    TRY(http_get(url, f));
+    if (fflush(f)) return fail(CDNAGEN_IO, "cannot write %s: %s", beside, strerror(errno));
+    char own[CACHE_KEY_CHARS + 1];
+    TRY(hash_file(f, beside, own));
+    if (strcmp(own, hash) != 0)
+        return fail(CDNAGEN_IO, "GET %s: the answer's hash is %s, not its name: it is damaged or another file", url,
+                    own);
+    TRY(check_pack(beside));
+    const mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(fileno(f), 0666 & ~mask) || fsync(fileno(f)))
+        return fail(CDNAGEN_IO, "cannot write %s: %s", beside, strerror(errno));
+    return CDNAGEN_OK;
+}
+
+static cdnagen_status pull(const char *store, const char *hash, const char *path) {
+    if (strspn(hash, "0123456789abcdef") != CACHE_KEY_CHARS || hash[CACHE_KEY_CHARS])
+        return fail(CDNAGEN_BAD_ARGUMENT, "\"%s\" is no hash: it has 64 digits 0-9 a-f, as push prints them", hash);
+    if (has_already(path, hash)) return printf("%s was there\n", path), CDNAGEN_OK;
+    char *const url = name_in_store(store, hash);
+    text beside = {0};
+    text_add(&beside, "%s.XXXXXX", path);
+    cdnagen_status status = !url || beside.failed ? fail_no_memory() : CDNAGEN_OK;
+    const int fd = status ? -1 : mkstemp(beside.data);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w+b");
+    if (!status && !f) status = fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(errno));
+    if (!status) status = fetch(url, hash, beside.data, f);
+    if (f && fclose(f) && !status) status = fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(errno));
+    if (!status && rename(beside.data, path)) status = fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(errno));
+    if (status && fd >= 0) unlink(beside.data);
+    text_free(&beside);
+    mem_free(url);
+    if (!status) printf("%s\n", path);
+    return status;
+}
+
+int pull_command(const cli *options) {
+    if (options->word_count != 3)
+        return fail_exit(
+            fail(CDNAGEN_BAD_ARGUMENT, "pull needs three words: the store's URL, the hash and the file to write"));
+    const cdnagen_status status = pull(options->words[0], options->words[1], options->words[2]);
+    return status ? fail_exit(status) : EXIT_OK;
+}
