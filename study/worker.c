@@ -81,7 +81,7 @@ static void listen_to(worker *w) {
 }
 
 static void stop_if_late(worker *w, double now) {
-    if (w->stream < 0 || !w->deadline || now < w->deadline) return;
+    if (w->stream < 0 || w->deadline <= 0 || now < w->deadline) return;
     w->late = 1;
     w->deadline = 0;
     kill(w->pid, SIGKILL);
@@ -93,11 +93,11 @@ void worker_wait(worker *workers, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const worker *const w = &workers[i];
         if (streams) streams[i] = (struct pollfd){.fd = w->stream, .events = POLLIN};
-        if (w->stream >= 0 && w->deadline && (!first || w->deadline < first)) first = w->deadline;
+        if (w->stream >= 0 && w->deadline > 0 && (first <= 0 || w->deadline < first)) first = w->deadline;
     }
     const double now = clock_ms();
     /* Without memory for the list: look at all of them after a moment. */
-    const int ms = !streams ? 10 : !first ? -1 : first > now ? (int)(first - now) + 1 : 0;
+    const int ms = !streams ? 10 : first <= 0 ? -1 : first > now ? (int)(first - now) + 1 : 0;
     const int ready = poll(streams, streams ? count : 0, ms);
     for (size_t i = 0; i < count; i++) {
         struct pollfd one = {.fd = workers[i].stream, .events = POLLIN};

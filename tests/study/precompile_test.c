@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "study/precompile.h"
 #include "tests/cli/command.h"
 #include "tests/core/cmocka_tests.h"
@@ -145,7 +146,9 @@ static void misbehaving_workers_are_contained_and_told(void **state) {
         .jobs_path = jobs, .targets = "gfx950", .dir = dir, .shards = 1, .workers = 2, .seconds = 5, .program = script};
     told t = {0};
     precompile_totals totals;
+    const double started = clock_ms();
     assert_int_equal(precompile_run(&options, note, &t, &totals), CDNAGEN_OK);
+    assert_true(clock_ms() - started < 40e3);
     assert_int_equal(totals.jobs, 4);
     assert_int_equal(totals.failed, 3);
     assert_int_equal(totals.made, 1);
