@@ -155,21 +155,23 @@ CDNAGEN_API cdnagen_status cdnagen_device_name(cdnagen *ctx, const char **name);
 
 /* ---- operator mqa_logits ---- */
 
-/* cdnagen_mqa_logits_shape: the shape words of mqa_logits as a struct, same names. gfx950 takes multiples of 16 heads
- * with a dim in multiples of 128, and of 32 heads with a dim in multiples of 64. FP8 bytes are read as the chip's own
+/* cdnagen_mqa_logits_shape: the shape words of mqa_logits as a struct, same names. Every head count and head size of the
+ * ranges is served; those that are not multiples of what a tag's MFMA takes (heads and head size of mfma<MxNxK>: M and K)
+ * cost what the next multiple costs. FP8 bytes are read as the chip's own
  * kind, e4m3fn on gfx950 and e4m3fnuz on gfx942; asking for the other is refused. */
 typedef struct cdnagen_mqa_logits_shape {
     size_t size;
     int64_t seq;    /* query rows; run-time, 0 if not known yet */
     int64_t seq_kv; /* key rows = logit columns; run-time, 0 if not known yet */
-    int32_t heads;  /* 16..128 */
-    int32_t dim;    /* head size, elements, 64..512 */
+    int32_t heads;  /* 1..128 */
+    int32_t dim;    /* head size, elements, 32..512, a multiple of 16 */
     int32_t clean;  /* 1: the kernel writes -inf outside each row's window; 0: those places are left as they are. Here a
                        zero means 0; a text of shape words without `clean` means 1 */
     int32_t q_fp8, kv_fp8; /* cdnagen_fp8: the byte meaning of Q and KV; 0: the chip's own */
-    int32_t reserved;      /* 0 */
+    int32_t weights;       /* cdnagen_weights: the type of the weights */
 } cdnagen_mqa_logits_shape;
 
+typedef enum cdnagen_weights { CDNAGEN_WEIGHTS_F32 = 0, CDNAGEN_WEIGHTS_BF16 = 1 } cdnagen_weights;
 typedef enum cdnagen_fp8 { CDNAGEN_FP8_NATIVE = 0, CDNAGEN_FP8_E4M3FN = 1, CDNAGEN_FP8_E4M3FNUZ = 2 } cdnagen_fp8;
 
 /* cdnagen_gen_mqa_logits: gen_kernel with a typed shape.
@@ -183,22 +185,30 @@ typedef struct cdnagen_buffer {
     size_t bytes;
 } cdnagen_buffer;
 
-/* cdnagen_mqa_logits_args: one launch. Strides are elements from one row to the next; 0 means contiguous
- * (q: heads*dim, kv: dim, weights: heads, logits: seq_kv rounded up to a multiple of 256). Rows of logits may be any
- * seq_kv or more apart; what lies between them is not written. A buffer needs the bytes from its first element to its
- * last: (seq - 1) * logits_stride + seq_kv floats of logits. q and kv are aligned to 16 bytes, the others to 4, and
- * logits overlaps none of them. A row's window is clamped to [0, seq_kv), and is empty if it ends before it starts. */
+/* cdnagen_mqa_logits_args: one launch. Strides are elements from one row (of q also: head) to the next; 0 means contiguous
+ * (q_head: dim, q: heads*q_head_stride, kv: dim, weights: heads, logits: seq_kv rounded up to a multiple of 256), and
+ * of a single row or head none is looked at. Rows may be any number of elements apart that holds one; q's heads may
+ * also lie further apart than its rows ([heads, seq, dim] in memory). What lies between rows is neither read into a
+ * result nor written. The kv rows of a tile (bkv of the tag), and the heads of a matrix instruction, must lie within 4 GiB;
+ * everything else may be further apart. The elements of a row follow each other: inner strides are 1, or 0 which
+ * stands for it.
+ * A buffer needs the bytes from its first element to its last: (seq - 1) * logits_stride + seq_kv floats of logits.
+ * q, kv, their rows and heads are aligned to 16 bytes, bf16 weights and their rows to 2 if heads is odd, everything else
+ * to 4, and logits overlaps no input. A row's window is clamped to [0, seq_kv), and is empty if it ends before it
+ * starts. */
 typedef struct cdnagen_mqa_logits_args {
     size_t size;
     cdnagen_buffer q;         /* [seq, heads, dim] e4m3 */
     cdnagen_buffer kv;        /* [seq_kv, dim] e4m3 */
     cdnagen_buffer kv_scales; /* [seq_kv] f32, not negative */
-    cdnagen_buffer weights;   /* [seq, heads] f32, of any sign */
+    cdnagen_buffer weights;   /* [seq, heads] f32 or bf16 as the shape says, of any sign */
     cdnagen_buffer cu_starts; /* [seq] i32: first column of each row's window */
     cdnagen_buffer cu_ends;   /* [seq] i32: one past the last column */
     cdnagen_buffer logits;    /* [seq, seq_kv] f32, written */
     int64_t seq, seq_kv;
-    int64_t q_stride, kv_stride, weights_stride, logits_stride;
+    int64_t q_stride, kv_stride, weights_stride, logits_stride; /* from one row to the next */
+    int64_t q_head_stride;                                      /* from one head of q to the next */
+    int64_t q_inner_stride, kv_inner_stride, weights_inner_stride, logits_inner_stride; /* 1, or 0 */
     int32_t num_splits; /* parts that each window is cut into along seq_kv; 0: the tag's ns, else the library decides */
     int32_t reserved;   /* 0 */
 } cdnagen_mqa_logits_args;
@@ -207,8 +217,8 @@ typedef struct cdnagen_mqa_logits_args {
  * shapes: see cdnagen_mqa_logits_args; seq or seq_kv of 0 is a success without a launch
  * math:   f32 accumulation in the matrix unit, f32 head sum
  *         NaN: a NaN byte of q or of kv makes every logit that it enters NaN
- * errors: BAD_ARGUMENT (null, short, misaligned or overlapped buffer, stride, wrong kernel), LIMIT, NOT_YET (rows of q,
- *         kv or weights that are not contiguous), NO_DEVICE, HIP, FAULT */
+ * errors: BAD_ARGUMENT (null, short, misaligned or overlapped buffer, stride, wrong kernel), LIMIT, NO_DEVICE, HIP,
+ *         FAULT */
 CDNAGEN_API cdnagen_status cdnagen_launch_mqa_logits(cdnagen_kernel *kernel, const cdnagen_mqa_logits_args *args,
                                                      void *stream);
 

@@ -66,6 +66,7 @@ val e_twice_relu(ir *e, val a);        /* 2 max(a, 0), exactly, in one instructi
 /* e_bf16, e_f16: bits of F32 scalars or vectors in 16-bit floats, I16s.   math: round to nearest even; NaN stays NaN */
 val e_bf16(ir *e, val a);
 val e_f16(ir *e, val a);
+val e_f32_from_bf16(ir *e, val bits); /* of an I16; exact */
 
 /* Vectors. */
 val e_element(ir *e, val vector, int i);
@@ -159,6 +160,8 @@ typedef struct buffer {
     val bytes; /* I32, unsigned */
 } buffer;
 buffer e_buffer(ir *e, ptr base, val extent); /* bytes, I32, unsigned */
+/* BUFFER_BEYOND: as a lane's offset it is past every extent up to it, also with what `fixed` adds. */
+#define BUFFER_BEYOND 0xfffff000u
 /* Values: I16, or 1 to 4 words; loads also 8 words. Offsets in bytes: `lane` is a lane's own (I32), `fixed` >= 0 a constant. Up to 4095 costs nothing; LLVM adds what is
  * beyond to `lane`, so that lane + fixed must not wrap. */
 val e_buffer_load(ir *e, buffer b, type t, val lane, int fixed);
@@ -252,10 +255,11 @@ tile t_cols(ir *e, const atom *a, int k, int cols);
 /* t_fragment_byte: where in a row (or column) the lane's bytes of step s begin: s*K + fragment_bytes * (lane / edge). */
 val t_fragment_byte(ir *e, const tile *t, int s, val lane);
 /* t_load: what fragments of one place along the outer edge, all of k, are made of, in t_load_count values; `row` (a lane's
- * own), `uniform` and `fixed` are added to the byte where the lane's row (or column) begins. t_set: makes them fragments i.
+ * own) and `uniform` are added to the byte where the lane's row (or column) begins. Of k there are `length` bytes, a multiple
+ * of 16; the rest is 0, whatever memory holds there. t_set: makes the values fragments i.
  * math: which bytes of k a lane takes is t_load's choice, so both operands of a product come from it or neither does */
 int t_load_count(const tile *t);
-void t_load(ir *e, const tile *t, val lane, buffer from, val row, val uniform, int fixed, val *words);
+void t_load(ir *e, const tile *t, val lane, buffer from, val row, val uniform, int length, val *words);
 void t_set(ir *e, tile *t, int i, const val *words);
 /* t_mma: sums of a (all rows) times fragment column `col` of b.   math: f32 accumulation from 0 */
 tile t_mma(ir *e, const tile *a, const tile *b, int col);

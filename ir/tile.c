@@ -31,15 +31,29 @@ val t_fragment_byte(ir *e, const tile *t, int s, val lane) {
 int t_load_count(const tile *t) { return t->atom->fragment_bytes == 8 ? (t->steps + 1) / 2 : t->steps; }
 
 /* Two steps of 8 bytes are one load of 16: the lane takes neighbouring bytes for both, as all lanes of both operands do. */
-void t_load(ir *e, const tile *t, val lane, buffer from, val row, val uniform, int fixed, val *words) {
+void t_load(ir *e, const tile *t, val lane, buffer from, val row, val uniform, int length, val *words) {
     const int edge = t->layout == TILE_ROWS ? t->atom->m : t->atom->n;
     const val part = e_shr(e, lane, edge == 32 ? 5 : 4);
     const int fragment = t->atom->fragment_bytes;
     for (int s = 0, i = 0; s < t->steps; i++) {
-        const int steps = fragment == 8 && s + 1 < t->steps ? 2 : 1, size = steps * fragment;
-        const val at = e_add(e, row, e_muli(e, part, size));
-        words[i] = e_buffer_load_at(e, from, VEC(size / 4, I32), at, uniform, fixed + s * t->atom->k);
+        const int steps = fragment == 8 && s + 1 < t->steps ? 2 : 1, size = steps * fragment, first = s * t->atom->k;
+        const val in_row = e_muli(e, part, size), at = e_add(e, row, in_row);
         s += steps;
+        if (s * t->atom->k <= length) {
+            words[i] = e_buffer_load_at(e, from, VEC(size / 4, I32), at, uniform, first);
+            continue;
+        }
+        /* The row ends within these steps: between two lanes' bytes, or between the halves of one's. */
+        const int piece = length % size ? size / 2 : size;
+        expect(e, length % piece == 0, "t_load", "the length must be a multiple of what a lane loads at once");
+        val pieces[2];
+        for (int p = 0; p * piece < size; p++) {
+            const int fixed = first + p * piece;
+            const val inside = e_less(e, in_row, e_i32(e, length - fixed));
+            const val place = e_select(e, inside, at, e_i32(e, (int32_t)BUFFER_BEYOND));
+            pieces[p] = e_buffer_load_at(e, from, VEC(piece / 4, I32), place, uniform, fixed);
+        }
+        words[i] = piece < size ? e_join(e, pieces[0], pieces[1]) : pieces[0];
     }
 }
 

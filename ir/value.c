@@ -184,6 +184,11 @@ static val narrow(ir *e, const char *verb, val a, LLVMTypeRef to) {
 }
 val e_bf16(ir *e, val a) { return narrow(e, "e_bf16", a, LLVMBFloatTypeInContext(e->context)); }
 val e_f16(ir *e, val a) { return narrow(e, "e_f16", a, LLVMHalfTypeInContext(e->context)); }
+val e_f32_from_bf16(ir *e, val bits) {
+    if (!expect(e, e_type(e, bits) == I16, "e_f32_from_bf16", "the operand must be I16")) return e_poison(e, F32);
+    const LLVMValueRef narrow_one = LLVMBuildBitCast(e->builder, bits.v, LLVMBFloatTypeInContext(e->context), "");
+    return WRAP(LLVMBuildFPExt(e->builder, narrow_one, llvm_type(e, F32), ""));
+}
 
 val e_element(ir *e, val vector, int i) {
     const type t = e_type(e, vector);

@@ -67,16 +67,69 @@ static cdnagen_status check_length(const char *name, int64_t length, int64_t mos
     return CDNAGEN_OK;
 }
 
-/* check_contiguous: rows of an input that follow each other; 0 stands for that. */
-static cdnagen_status check_contiguous(const char *name, int64_t stride, int64_t columns) {
-    if (stride == 0 || stride == columns) return CDNAGEN_OK;
-    if (stride < columns)
-        return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s_stride %" PRId64 " is less than a row, %" PRId64 " elements",
-                    name, stride, columns);
-    return fail(CDNAGEN_NOT_YET,
-                "mqa_logits: %s_stride %" PRId64
-                ": rows that are not contiguous cannot be read yet; it must be %" PRId64 " or 0",
-                name, stride, columns);
+/* stride: what the arguments say and what it must be. */
+typedef struct stride {
+    const char *name;
+    int64_t given, contiguous; /* elements; 0 stands for contiguous */
+    int64_t count;             /* rows or heads; with one of them no stride is looked at */
+    int64_t least;             /* elements that must fit between two */
+    int element_bytes, alignment;
+    int64_t span; /* rows or heads that one descriptor spans, 0: it does not matter */
+} stride;
+
+static cdnagen_status check_stride(const stride *s, int64_t *out) {
+    *out = s->given && s->count > 1 ? s->given : s->contiguous;
+    if (s->count <= 1) return CDNAGEN_OK;
+    if (*out < s->least)
+        return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s %" PRId64 " is less than the %" PRId64 " elements of %s",
+                    s->name, *out, s->least, strstr(s->name, "head") ? "a head" : "a row");
+    if (*out % (s->alignment / s->element_bytes))
+        return fail(CDNAGEN_BAD_ARGUMENT,
+                    "mqa_logits: %s %" PRId64 " is not a multiple of %d elements; each must be aligned to %d bytes",
+                    s->name, *out, s->alignment / s->element_bytes, s->alignment);
+    const int64_t most = s->span > 1 ? (MQA_EXTENT_MAX - s->least) / (s->span - 1) : INT64_MAX;
+    if (*out > most)
+        return fail(CDNAGEN_LIMIT,
+                    "mqa_logits: %s %" PRId64 " puts the %" PRId64
+                    " that this kernel addresses together more than 4 GiB apart; it may be %" PRId64,
+                    s->name, *out, s->span, most / s->alignment * s->alignment);
+    return CDNAGEN_OK;
+}
+
+/* check_inner: elements of a row must follow each other. */
+static cdnagen_status check_inner(const char *name, int64_t inner) {
+    if (inner == 0 || inner == 1) return CDNAGEN_OK;
+    return fail(CDNAGEN_BAD_ARGUMENT,
+                "mqa_logits: %s_inner_stride %" PRId64
+                ": a row's elements must follow each other, that is 1, or 0 which stands for it",
+                name, inner);
+}
+
+static int weight_bytes(const mqa_shape *s) { return s->weights == CDNAGEN_WEIGHTS_BF16 ? 2 : 4; }
+/* Pairs of bf16 are loaded as words where the head count is even. */
+static int weight_alignment(const mqa_shape *s) { return s->heads % 2 ? weight_bytes(s) : 4; }
+
+static cdnagen_status check_strides(const plan *p, const cdnagen_mqa_logits_args *a, mqa_strides *out) {
+    const mqa_shape *const s = (const mqa_shape *)p->shape;
+    const mqa_variant *const v = (const mqa_variant *)p->variant;
+    TRY(check_inner("q", a->q_inner_stride));
+    TRY(check_inner("kv", a->kv_inner_stride));
+    TRY(check_inner("weights", a->weights_inner_stride));
+    TRY(check_inner("logits", a->logits_inner_stride));
+    const stride head = {"q_head_stride", a->q_head_stride, s->dim, s->heads, s->dim, 1, 16, TRIPLE_M(v->atom)};
+    TRY(check_stride(&head, &out->q_head));
+    const int64_t q_row = s->heads * out->q_head;
+    /* Heads may lie further apart than rows: a row is then no longer than a head. */
+    const int64_t q_least = out->q_head > a->q_stride && a->q_stride ? s->dim : (s->heads - 1) * out->q_head + s->dim;
+    const stride q = {"q_stride", a->q_stride, q_row, a->seq, q_least, 1, 16, 0},
+                 kv = {"kv_stride", a->kv_stride, s->dim, a->seq_kv, s->dim, 1, 16, v->bkv},
+                 weights = {"weights_stride", a->weights_stride,   s->heads, a->seq, s->heads,
+                            weight_bytes(s),  weight_alignment(s), 0},
+                 logits = {"logits_stride", a->logits_stride, mqa_logits_stride(a->seq_kv), a->seq, a->seq_kv, 4, 4, 0};
+    TRY(check_stride(&q, &out->q));
+    TRY(check_stride(&kv, &out->kv));
+    TRY(check_stride(&weights, &out->weights));
+    return check_stride(&logits, &out->logits);
 }
 
 /* Launch dimensions that HIP takes: work items of one grid dimension. source: hip/hip_runtime_api.h */
@@ -120,27 +173,23 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
         return CDNAGEN_OK;
     }
 
-    const int64_t q_row = s->heads * s->dim;
-    const int64_t logits_stride = a->logits_stride ? a->logits_stride : mqa_logits_stride(a->seq_kv);
-    TRY(check_contiguous("q", a->q_stride, q_row));
-    TRY(check_contiguous("kv", a->kv_stride, s->dim));
-    TRY(check_contiguous("weights", a->weights_stride, s->heads));
-    if (logits_stride < a->seq_kv)
-        return fail(CDNAGEN_BAD_ARGUMENT,
-                    "mqa_logits: logits_stride %" PRId64 " is less than a row, %" PRId64 " elements", logits_stride,
-                    a->seq_kv);
+    mqa_strides to;
+    TRY(check_strides(p, a, &to));
+    /* bytes_needed cannot give a wrong answer for what 64 bits do not hold: it says UINT64_MAX. */
+    const uint64_t q_row = bytes_needed(s->heads, to.q_head, s->dim, 1);
     const struct {
         const char *name;
         cdnagen_buffer buffer;
         uint64_t needed;
         unsigned alignment;
-    } buffers[] = {{"q", a->q, bytes_needed(a->seq, q_row, q_row, 1), 16},
-                   {"kv", a->kv, bytes_needed(a->seq_kv, s->dim, s->dim, 1), 16},
+    } buffers[] = {{"q", a->q, bytes_needed(a->seq, to.q, (int64_t)q_row, 1), 16},
+                   {"kv", a->kv, bytes_needed(a->seq_kv, to.kv, s->dim, 1), 16},
                    {"kv_scales", a->kv_scales, bytes_needed(1, 0, a->seq_kv, 4), 4},
-                   {"weights", a->weights, bytes_needed(a->seq, s->heads, s->heads, 4), 4},
+                   {"weights", a->weights, bytes_needed(a->seq, to.weights, s->heads, weight_bytes(s)),
+                    (unsigned)weight_alignment(s)},
                    {"cu_starts", a->cu_starts, bytes_needed(1, 0, a->seq, 4), 4},
                    {"cu_ends", a->cu_ends, bytes_needed(1, 0, a->seq, 4), 4},
-                   {"logits", a->logits, bytes_needed(a->seq, logits_stride, a->seq_kv, 4), 4}};
+                   {"logits", a->logits, bytes_needed(a->seq, to.logits, a->seq_kv, 4), 4}};
     for (int i = 0; i <= MQA_LOGITS; i++)
         TRY(check_buffer(buffers[i].name, buffers[i].buffer, buffers[i].needed, buffers[i].alignment));
     for (int i = 0; i < MQA_LOGITS; i++)
@@ -160,10 +209,11 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
     put_pointer(&l, p, MQA_CU_STARTS, a->cu_starts.ptr);
     put_pointer(&l, p, MQA_CU_ENDS, a->cu_ends.ptr);
     put_pointer(&l, p, MQA_LOGITS, a->logits.ptr);
-    put_i64(&l, p, MQA_Q_STRIDE, q_row);
-    put_i64(&l, p, MQA_KV_STRIDE, s->dim);
-    put_i64(&l, p, MQA_WEIGHTS_STRIDE, s->heads);
-    put_i64(&l, p, MQA_LOGITS_STRIDE, logits_stride);
+    put_i64(&l, p, MQA_Q_STRIDE, to.q);
+    put_i64(&l, p, MQA_Q_HEAD_STRIDE, to.q_head);
+    put_i64(&l, p, MQA_KV_STRIDE, to.kv);
+    put_i64(&l, p, MQA_WEIGHTS_STRIDE, to.weights);
+    put_i64(&l, p, MQA_LOGITS_STRIDE, to.logits);
     put_i32(&l, p, MQA_SEQ, (int32_t)a->seq);
     put_i32(&l, p, MQA_SEQ_KV, (int32_t)a->seq_kv);
     put_i32(&l, p, MQA_NUM_SPLITS, splits);
@@ -174,7 +224,6 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
 cdnagen_status mqa_shape_from_public(const void *public_shape, void *shape) {
     const cdnagen_mqa_logits_shape *const p = public_shape;
     if (!p) return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: shape is NULL");
-    TRY(check_reserved("shape", p->reserved));
     if (p->seq < 0 || p->seq_kv < 0)
         return fail(CDNAGEN_BAD_SHAPE,
                     "mqa_logits shape: seq=%" PRId64 " seq_kv=%" PRId64
@@ -187,6 +236,7 @@ cdnagen_status mqa_shape_from_public(const void *public_shape, void *shape) {
                          .clean = p->clean,
                          .q_fp8 = p->q_fp8,
                          .kv_fp8 = p->kv_fp8,
+                         .weights = p->weights,
                          .batch = 2};
     TRY(fields_check(&mqa_logits_family.shape, &s));
     memcpy(shape, &s, sizeof s);

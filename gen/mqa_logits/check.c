@@ -18,12 +18,13 @@ static int log2_floor(int64_t x) {
 
 static int larger(int a, int b) { return a > b ? a : b; }
 static int smaller(int a, int b) { return a < b ? a : b; }
+static int ceil_div(int64_t a, int b) { return (int)((a + b - 1) / b); }
 
 /* dma_sources: after how many DMAs both the swizzle and the place in a row come round again. */
-static int dma_sources(const mqa_variant *v, const mqa_shape *s, const mqa_geometry *g) {
+static int dma_sources(const mqa_variant *v, const mqa_geometry *g) {
     const int dma_bytes = DMA_WAVE_BYTES * (int)v->waves;
     int count = 1;
-    while (count < g->kv_dmas && (count * dma_bytes % g->swizzle_period || count * dma_bytes % (int)s->dim)) count++;
+    while (count < g->kv_dmas && (count * dma_bytes % g->swizzle_period || count * dma_bytes % g->row_bytes)) count++;
     return count;
 }
 
@@ -42,13 +43,14 @@ static int from_fn(int64_t operand, const chip *c) {
 
 mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chip *c) {
     mqa_geometry g = {.m = TRIPLE_M(v->atom), .n = TRIPLE_N(v->atom), .k = TRIPLE_K(v->atom)};
-    g.m_tiles = (int)s->heads / g.m;
+    g.m_tiles = ceil_div(s->heads, g.m);
     g.n_tiles = (int)v->bkv / g.n;
-    g.k_steps = (int)s->dim / g.k;
+    g.k_steps = ceil_div(s->dim, g.k);
+    g.row_bytes = g.k_steps * g.k;
     g.acc = g.m * g.n / LANES;
     g.fragment_bytes = g.m * g.k / LANES;
     g.workgroup_rows = (int)(v->slots ? v->rows * v->waves : v->rows);
-    g.slot_kv_bytes = (int)(v->bkv * s->dim);
+    g.slot_kv_bytes = (int)v->bkv * g.row_bytes;
     g.scale_dmas = v->ls ? ((int)v->bkv + SCALE_COLUMNS_PER_DMA - 1) / SCALE_COLUMNS_PER_DMA : 0;
     g.slot_bytes = g.slot_kv_bytes + g.scale_dmas * SCALE_COLUMNS_PER_DMA * (int)sizeof(float);
     g.lds_bytes = (int)v->slots * g.slot_bytes;
@@ -56,24 +58,13 @@ mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chi
     g.group = group_of(v, &g);
     g.q_from_fn = from_fn(s->q_fp8, c);
     g.kv_from_fn = from_fn(s->kv_fp8, c);
-    /* A row of dim bytes is 2^bits chunks of 32 bytes; rows that meet in one line of banks get different chunks.
+    /* A row is 2^bits chunks of 32 bytes; rows that meet in one line of banks get different chunks.
      * shift >= bits keeps source and target bits apart, which is what makes the map its own inverse. */
-    g.swizzle_shift = larger(larger(log2_floor(c->lds_read_banks * 4), log2_floor(s->dim)) - 5, 0);
-    g.swizzle_bits = smaller(log2_floor(s->dim / 32), g.swizzle_shift);
+    g.swizzle_shift = larger(larger(log2_floor(c->lds_read_banks * 4), log2_floor(g.row_bytes)) - 5, 0);
+    g.swizzle_bits = smaller(log2_floor(g.row_bytes / 32), g.swizzle_shift);
     g.swizzle_period = 1 << (5 + g.swizzle_bits + g.swizzle_shift);
-    g.dma_sources = dma_sources(v, s, &g);
+    g.dma_sources = dma_sources(v, &g);
     return g;
-}
-
-/* list_atoms: the chip's MFMAs, as text. */
-static void list_atoms(const chip *c, char *out, size_t room) {
-    size_t used = 0;
-    out[0] = 0;
-    for (int i = 0; i < ATOM_COUNT && used < room; i++) {
-        if (!chip_has_atom(c, &atoms[i])) continue;
-        used += (size_t)snprintf(out + used, room - used, "%smfma%dx%dx%d (heads a multiple of %d, dim of %d)",
-                                 used ? ", " : "", atoms[i].m, atoms[i].n, atoms[i].k, atoms[i].m, atoms[i].k);
-    }
 }
 
 /* check_operands: E4M3FN bytes can be made into E4M3FNUZ for a matrix unit that reads those (emit_direct.c), not the other
@@ -93,19 +84,15 @@ static cdnagen_status check_operands(const chip *c, const mqa_shape *s) {
 }
 
 cdnagen_status mqa_check_shape(const target *t, const mqa_shape *s) {
-    const chip *const c = t->chip;
-    TRY(check_operands(c, s));
-    for (int i = 0; i < ATOM_COUNT; i++) {
-        if (!chip_has_atom(c, &atoms[i])) continue;
-        if (s->heads % atoms[i].m == 0 && s->dim % atoms[i].k == 0) return CDNAGEN_OK;
-    }
-    char list[300];
-    list_atoms(c, list, sizeof list);
-    return fail(CDNAGEN_LIMIT, "mqa_logits: heads=%d dim=%d fits no MFMA of %s: %s", (int)s->heads, (int)s->dim,
-                c->name, list);
+    TRY(check_operands(t->chip, s));
+    /* Rows are read 16 bytes at a time, from places aligned to that. */
+    if (s->dim % 16)
+        return fail(CDNAGEN_LIMIT, "mqa_logits: dim=%d is not a multiple of 16; the nearest are %d and %d", (int)s->dim,
+                    (int)s->dim / 16 * 16, (int)s->dim / 16 * 16 + 16);
+    return CDNAGEN_OK;
 }
 
-static cdnagen_status check_atom(const chip *c, const mqa_geometry *g, const mqa_shape *s) {
+static cdnagen_status check_atom(const chip *c, const mqa_geometry *g) {
     const atom *const a = atom_find(g->m, g->n, g->k);
     if (!a || !chip_has_atom(c, a)) {
         char list[120] = "";
@@ -117,12 +104,6 @@ static cdnagen_status check_atom(const chip *c, const mqa_geometry *g, const mqa
         return fail(CDNAGEN_LIMIT, "mqa_logits: %s has no fp8 MFMA %dx%dx%d; it has %s", c->name, g->m, g->n, g->k,
                     list);
     }
-    if (s->heads % g->m)
-        return fail(CDNAGEN_LIMIT, "mqa_logits: heads=%d is not a multiple of %d, the heads of mfma%dx%dx%d",
-                    (int)s->heads, g->m, g->m, g->n, g->k);
-    if (s->dim % g->k)
-        return fail(CDNAGEN_LIMIT, "mqa_logits: dim=%d is not a multiple of %d, the head dimension of mfma%dx%dx%d",
-                    (int)s->dim, g->k, g->m, g->n, g->k);
     return CDNAGEN_OK;
 }
 
@@ -175,12 +156,12 @@ static cdnagen_status check_dma(const mqa_variant *v, const mqa_geometry *g, con
             "mqa_logits: pd%d leaves %d loads in flight (%d a tile and wave), a wait can count %d: lower pd, or "
             "raise w",
             (int)v->prefetch, in_flight, g->kv_dmas + g->scale_dmas, VMCNT_MAX);
-    if (g->n * (int)s->dim % g->swizzle_period)
+    if (g->n * g->row_bytes % g->swizzle_period)
         return fail(
             CDNAGEN_LIMIT,
             "mqa_logits: an n-tile of %d columns and dim=%d has %d bytes, not a multiple of the swizzle's period "
             "of %d",
-            g->n, (int)s->dim, g->n * (int)s->dim, g->swizzle_period);
+            g->n, (int)s->dim, g->n * g->row_bytes, g->swizzle_period);
     return CDNAGEN_OK;
 }
 
@@ -217,7 +198,7 @@ static cdnagen_status check_lds(const chip *c, const mqa_variant *v, const mqa_g
 static cdnagen_status check_limits(const target *t, const mqa_variant *v, const mqa_shape *s) {
     const chip *const c = t->chip;
     const mqa_geometry g = mqa_geometry_of(v, s, c);
-    TRY(check_atom(c, &g, s));
+    TRY(check_atom(c, &g));
     TRY(check_tiles(v, &g));
     if (!v->slots) return CDNAGEN_OK;
     TRY(check_lds(c, v, &g, s));

@@ -5,6 +5,7 @@
 #include <math.h>
 
 /* The lanes' silent bit and the wrap below a window both need byte offsets in a row to stay under 2^31. */
+_Static_assert(MQA_EXTENT_MAX <= BUFFER_BEYOND, "there must be offsets beyond an extent");
 _Static_assert(MQA_SEQ_KV_MAX <= 1 << 29, "a row of logits must have less than 2^31 bytes");
 
 static ptr input(mqa *m, int arg, type element) { return e_ptr(m->e, e_arg(m->e, arg), element, 1); }
@@ -53,32 +54,51 @@ static void columns(mqa *m, val first_row) {
 /* By how much weights are larger than the caller's: e_twice_relu doubles, each FN operand that is read as FNUZ halves. */
 static double weight_factor(const mqa *m) { return 0.5 * (m->g.q_from_fn ? 2 : 1) * (m->g.kv_from_fn ? 2 : 1); }
 
-static void load_row(mqa *m, mqa_row *r) {
+/* A lane past the last head is beyond the extent too: its rows of Q are 0. Returns whether a byte was a NaN that the MFMA
+ * cannot see. */
+static val load_q(mqa *m, mqa_row *r) {
     ir *const e = m->e;
     const mqa_geometry *const g = &m->g;
-    const int dim = (int)m->s->dim, heads = (int)m->s->heads;
-    const buffer q = e_buffer(e, row_of(m, input(m, MQA_Q, I8), r->row, m->q_stride), e_i32(e, (int64_t)heads * dim));
-    const val edge = e_and(e, m->lane, e_i32(e, g->m - 1));
-    r->q = t_rows(e, m->atom, heads, dim);
-    val nans = e_i32(e, 0);
+    const int heads = (int)m->s->heads, dim = (int)m->s->dim;
+    const val stride = e_trunc(e, m->q_head_stride), zero = e_i32(e, 0);
+    const val head = e_mul(e, e_and(e, m->lane, e_i32(e, g->m - 1)), stride);
+    ptr q = row_of(m, input(m, MQA_Q, I8), r->row, m->q_stride);
+    val nans = zero;
+    r->q = t_rows(e, m->atom, g->m_tiles * g->m, g->row_bytes);
     for (int i = 0; i < g->m_tiles; i++) {
+        const int left = heads - i * g->m, here = left < g->m ? left : g->m;
+        const buffer from = e_buffer(e, q, e_addi(e, e_muli(e, stride, here - 1), dim));
         val words[TILE_VALUES_MAX];
-        t_load(e, &r->q, m->lane, q, e_muli(e, edge, dim), e_i32(e, 0), i * g->m * dim, words);
+        t_load(e, &r->q, m->lane, from, head, zero, dim, words);
         for (int w = 0; w < t_load_count(&r->q) && g->q_from_fn; w++) words[w] = e_fnuz_from_fn(e, words[w], &nans);
         t_set(e, &r->q, i, words);
+        q = e_ptr_add(e, q, e_muli(e, m->q_head_stride, g->m));
     }
-    const ptr base = row_of(m, input(m, MQA_WEIGHTS, F32), r->row, m->weights_stride);
-    const buffer weights = e_buffer(e, base, e_i32(e, 4 * heads));
-    const val own = e_muli(e, e_shr(e, m->lane, g->n == 32 ? 5 : 4), 4 * 4);
-    /* The row is NaN if a byte of it was. Adding -0 changes no weight. */
-    const val bad = g->q_from_fn ? e_any(e, e_saw_nan(e, nans)) : e_zero(e, I1);
-    const val poison = e_select(e, bad, e_f32(e, NAN), e_f32(e, -0.0));
-    for (int i = 0; i < g->m_tiles; i++)
-        for (int a = 0; a < g->acc; a += 4) {
-            const val four = e_buffer_load(e, weights, VEC(4, F32), own, 4 * t_sum_row(m->atom, i, a));
-            for (int x = 0; x < 4; x++)
-                r->weights[i * g->acc + a + x] = e_fma(e, e_element(e, four, x), e_f32(e, weight_factor(m)), poison);
+    return g->q_from_fn ? e_any(e, e_saw_nan(e, nans)) : e_zero(e, I1);
+}
+
+/* As f32, in the order of the sums tile; 0 past the last head. NaN where `bad`. */
+static void load_weights(mqa *m, mqa_row *r, val bad) {
+    ir *const e = m->e;
+    const mqa_geometry *const g = &m->g;
+    const int heads = (int)m->s->heads, bf16 = m->s->weights == CDNAGEN_WEIGHTS_BF16, size = bf16 ? 2 : 4;
+    const type element = bf16 ? I16 : F32;
+    /* No load reaches past the last head: whether hardware drops a part of one is not relied on. */
+    const int together = heads % 4 == 0 ? 4 : heads % 2 == 0 ? 2 : 1;
+    const ptr base = row_of(m, input(m, MQA_WEIGHTS, element), r->row, m->weights_stride);
+    const buffer weights = e_buffer(e, base, e_i32(e, size * heads));
+    const val own = e_muli(e, e_shr(e, m->lane, g->n == 32 ? 5 : 4), 4 * size);
+    /* Adding -0 changes no weight. */
+    const val poison = e_select(e, bad, e_f32(e, NAN), e_f32(e, -0.0)), factor = e_f32(e, weight_factor(m));
+    for (int w = 0; w < g->m_tiles * g->acc; w += together) {
+        const int head = t_sum_row(m->atom, w / g->acc, w % g->acc);
+        const val some = e_buffer_load(e, weights, together > 1 ? VEC(together, element) : element, own, size * head);
+        for (int i = 0; i < together; i++) {
+            const val bits = together > 1 ? e_element(e, some, i) : some;
+            const val weight = bf16 ? e_f32_from_bf16(e, bits) : bits;
+            r->weights[w + i] = e_fma(e, weight, factor, poison);
         }
+    }
 }
 
 static void begin_row(mqa *m, mqa_row *r, val row) {
@@ -89,7 +109,7 @@ static void begin_row(mqa *m, mqa_row *r, val row) {
     const val length = e_max(e, e_sub(e, r->end, r->start), e_i32(e, 0));
     const ptr begin = e_ptr_add(e, r->logits, e_sext(e, r->start));
     r->window = e_buffer(e, begin, e_muli(e, length, 4));
-    load_row(m, r);
+    load_weights(m, r, load_q(m, r));
 }
 
 /* Split y's share of columns [from, to) of a row becomes -inf. `threads` of the workgroup take part. */
@@ -164,6 +184,7 @@ void mqa_logits_emit(ir *e, const plan *p) {
     m.wave = m.v->waves == 1 ? e_i32(e, 0) : e_uniform(e, e_shr(e, m.thread, 6));
     m.silent = e_select(e, e_less(e, m.lane, e_i32(e, (int64_t)m.g.group * m.g.n)), e_i32(e, 0), e_i32(e, INT32_MIN));
     m.q_stride = e_arg(e, MQA_Q_STRIDE);
+    m.q_head_stride = e_arg(e, MQA_Q_HEAD_STRIDE);
     m.kv_stride = e_arg(e, MQA_KV_STRIDE);
     m.weights_stride = e_arg(e, MQA_WEIGHTS_STRIDE);
     m.logits_stride = e_arg(e, MQA_LOGITS_STRIDE);

@@ -13,12 +13,12 @@ typedef struct mqa_row {
     val row;        /* clamped to seq - 1: what loads use */
     val exists;     /* I1: not past the end */
     val start, end; /* window; [seq_kv, 0) for a row that has none */
-    tile q;         /* heads x dim */
-    val weights
-        [MQA_WEIGHTS_MAX]; /* for each element of the sums tile, in its order, times what makes up for e_twice_relu
-                                     and for FN operands read as FNUZ */
-    ptr logits;            /* column 0 */
-    buffer window;         /* columns [start, end) of logits: a store outside is dropped */
+    tile q;         /* heads x dim, 0 in what pads both */
+    /* For each element of the sums tile, in its order, times what makes up for e_twice_relu and for FN operands that are
+     * read as FNUZ. */
+    val weights[MQA_WEIGHTS_MAX];
+    ptr logits;    /* column 0 */
+    buffer window; /* columns [start, end) of logits: a store outside is dropped */
 } mqa_row;
 
 typedef struct mqa {
@@ -30,7 +30,7 @@ typedef struct mqa {
     val thread, lane, wave; /* wave is uniform */
     val silent;             /* one lane a column stores: others have the bit that takes an offset beyond any window */
     val seq, seq_kv, splits, split;
-    val q_stride, kv_stride, weights_stride, logits_stride; /* I64, elements */
+    val q_stride, q_head_stride, kv_stride, weights_stride, logits_stride; /* I64, elements */
     val begin, tiles; /* first column and number of tiles of this workgroup's part */
     int row_count;    /* rows a wave owns */
     mqa_row rows[MQA_ROWS_MAX];

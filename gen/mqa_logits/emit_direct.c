@@ -29,7 +29,7 @@ static void load_n_tile(mqa *m, stream *s, int i, val t) {
     const buffer from = mqa_kv_tile(m, column_of(m, t));
     const val stride = e_trunc(e, m->kv_stride);
     const val row = e_mul(e, e_addi(e, s->first, (int64_t)i * m->g.n), stride);
-    t_load(e, &s->kv, m->lane, from, s->lane_row, row, 0, &s->loaded[i * s->words]);
+    t_load(e, &s->kv, m->lane, from, s->lane_row, row, (int)m->s->dim, &s->loaded[i * s->words]);
 }
 
 static void load_scale(mqa *m, stream *s, int group, val t) {
@@ -65,7 +65,7 @@ static void begin(mqa *m, stream *s) {
     s->first = e_muli(e, m->wave, s->owned * g->n);
     s->lane_row = e_mul(e, edge, e_trunc(e, m->kv_stride));
     s->lane_scale = e_muli(e, e_and(e, m->lane, e_i32(e, stored - 1)), 4);
-    s->kv = t_cols(e, m->atom, (int)m->s->dim, g->n);
+    s->kv = t_cols(e, m->atom, g->row_bytes, g->n);
     s->words = t_load_count(&s->kv);
     for (int i = 0; i < s->owned; i++) {
         load_n_tile(m, s, i, zero);

@@ -31,21 +31,24 @@ static val swizzle(mqa *m, val byte) {
 static pipeline begin(mqa *m) {
     ir *const e = m->e;
     const mqa_geometry *const g = &m->g;
-    const int dim = (int)m->s->dim, dma_block = DMA_BYTES * LANES * (int)m->v->waves;
+    const int row_bytes = g->row_bytes, dma_block = DMA_BYTES * LANES * (int)m->v->waves;
     pipeline p = {.ring = e_lds(e, "ring", g->lds_bytes, RING_ALIGN)};
     /* The swizzle repeats: so many DMAs need an address of their own, the rest are whole rows further on. */
     const val stride = e_trunc(e, m->kv_stride);
     assert(g->dma_sources <= DMA_OFFSETS_MAX); /* an n-tile is whole periods of the swizzle (check_dma) */
     for (int i = 0; i < g->dma_sources; i++) {
         const val byte = swizzle(m, e_addi(e, e_muli(e, m->thread, DMA_BYTES), (int64_t)i * dma_block));
-        const val row = e_udiv(e, byte, e_i32(e, dim)), row_begin = e_mul(e, row, stride);
-        p.source[i] = e_add(e, row_begin, e_sub(e, byte, e_muli(e, row, dim)));
+        const val row = e_udiv(e, byte, e_i32(e, row_bytes)), row_begin = e_mul(e, row, stride);
+        const val in_row = e_sub(e, byte, e_muli(e, row, row_bytes));
+        const val at = e_add(e, row_begin, in_row), beyond = e_i32(e, (int32_t)BUFFER_BEYOND);
+        const val inside = e_less(e, in_row, e_i32(e, m->s->dim)); /* what pads a row is read as 0 */
+        p.source[i] = e_select(e, inside, at, beyond);
     }
-    p.source_step = e_muli(e, stride, g->dma_sources * dma_block / dim);
+    p.source_step = e_muli(e, stride, g->dma_sources * dma_block / row_bytes);
     const val edge = e_and(e, m->lane, e_i32(e, g->n - 1));
-    const tile kv = t_cols(e, m->atom, dim, (int)m->v->bkv);
+    const tile kv = t_cols(e, m->atom, row_bytes, (int)m->v->bkv);
     for (int s = 0; s < g->k_steps; s++) {
-        const val row_begin = e_muli(e, edge, dim), in_row = t_fragment_byte(e, &kv, s, m->lane);
+        const val row_begin = e_muli(e, edge, row_bytes), in_row = t_fragment_byte(e, &kv, s, m->lane);
         p.fragment[s] = swizzle(m, e_add(e, row_begin, in_row));
     }
     p.scales = m->v->rs ? g->n_tiles / g->group : g->n_tiles;
@@ -123,11 +126,11 @@ static void read_slot(mqa *m, const pipeline *p, val slot, int from, int to, til
     for (int s = 0; s < g->k_steps; s++) {
         const val at = e_add(e, p->fragment[s], slot);
         for (int i = from; i < to; i++)
-            kv->v[i * g->k_steps + s] = e_lds_load(e, p->ring, VEC(8, I32), at, i * g->n * (int)m->s->dim);
+            kv->v[i * g->k_steps + s] = e_lds_load(e, p->ring, VEC(8, I32), at, i * g->n * g->row_bytes);
     }
 }
 
-static tile new_tile(mqa *m) { return t_cols(m->e, m->atom, (int)m->s->dim, (int)m->v->bkv); }
+static tile new_tile(mqa *m) { return t_cols(m->e, m->atom, m->g.row_bytes, (int)m->v->bkv); }
 
 /* Tiles whose DMA comes between that of a tile and the wait for it: with ct a tile is waited for one trip earlier. */
 static int tiles_between(const mqa *m) { return (int)m->v->prefetch - (m->v->ct ? 2 : 1); }
@@ -164,7 +167,7 @@ static void fill_ring(mqa *m, pipeline *p) {
         stand_ins(m, p, p->stores + (t < m->v->prefetch - 1 ? p->scale_loads : 0));
         e_sched_fence(e);
     }
-    if (!m->v->ls) return;
+    if (!m->v->ls && !m->v->dg) return;
     /* Q and weights are older than all of this. LLVM must be told that they have landed: before a loop without loads of its
      * own it would else wait for the whole ring. It counts what no branch can leave out. */
     const int dmas = m->v->waves == 1 ? p->dmas : m->g.kv_dmas, tiles = (int)m->v->prefetch;

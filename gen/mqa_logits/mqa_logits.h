@@ -27,7 +27,8 @@ typedef enum mqa_window {
     WINDOW_MISALIGNED,
     WINDOW_EMPTY,
     WINDOW_PAST_END,
-    WINDOW_BATCH_CAUSAL
+    WINDOW_BATCH_CAUSAL,
+    WINDOW_UNSORTED
 } mqa_window;
 
 /* mqa_shape: the shape's words. */
@@ -35,24 +36,27 @@ typedef struct mqa_shape {
     int64_t seq, seq_kv; /* run-time; -1 = not given */
     int64_t heads, dim, clean;
     int64_t q_fp8, kv_fp8; /* cdnagen_fp8 */
+    int64_t weights;       /* cdnagen_weights */
     int64_t window;        /* workload word, mqa_window */
     int64_t batch;         /* workload word: sequences packed into a batch_causal problem */
+    int64_t strided;       /* workload word: operands lie in wider rows, in the order heads, rows */
 } mqa_shape;
 
 /* mqa_geometry: what follows from a variant and a shape; one function computes it for check, plan, emit and tests. */
 typedef struct mqa_geometry {
-    int m, n, k; /* atom */
-    int m_tiles, n_tiles, k_steps;
-    int acc;                   /* f32 results a lane and atom: m*n/64 */
-    int fragment_bytes;        /* per lane and operand of one atom */
-    int workgroup_rows;        /* query rows a workgroup: r (direct), r*w (lds) */
-    int slot_kv_bytes;         /* bkv * dim */
-    int slot_bytes;            /* plus staged scales */
-    int lds_bytes;             /* slots * slot_bytes */
-    int kv_dmas, scale_dmas;   /* LDS DMA instructions a wave issues a tile */
-    int dma_sources;           /* of kv_dmas, those with a source address that is not another's plus whole rows */
-    int group;                 /* n-tiles reduced together: 64/n with rs, direct as many of those as a wave owns */
-    int q_from_fn, kv_from_fn; /* operands are E4M3FN, the chip's matrix unit reads E4M3FNUZ */
+    int m, n, k;                   /* atom */
+    int m_tiles, n_tiles, k_steps; /* heads and dim rounded up to whole MFMAs */
+    int row_bytes;                 /* k_steps * k: a row of Q or KV with its zeros */
+    int acc;                       /* f32 results a lane and atom: m*n/64 */
+    int fragment_bytes;            /* per lane and operand of one atom */
+    int workgroup_rows;            /* query rows a workgroup: r (direct), r*w (lds) */
+    int slot_kv_bytes;             /* bkv * row_bytes */
+    int slot_bytes;                /* plus staged scales */
+    int lds_bytes;                 /* slots * slot_bytes */
+    int kv_dmas, scale_dmas;       /* LDS DMA instructions a wave issues a tile */
+    int dma_sources;               /* of kv_dmas, those with a source address that is not another's plus whole rows */
+    int group;                     /* n-tiles reduced together: 64/n with rs, direct as many of those as a wave owns */
+    int q_from_fn, kv_from_fn;     /* operands are E4M3FN, the chip's matrix unit reads E4M3FNUZ */
     int swizzle_bits, swizzle_shift; /* phys = p ^ (((p >> (5+shift)) & ((1<<bits)-1)) << 5) */
     int swizzle_period;              /* bytes */
 } mqa_geometry;
@@ -73,17 +77,17 @@ typedef enum mqa_kernarg {
     MQA_CU_ENDS,
     MQA_LOGITS, /* pointers, 0..48 */
     MQA_Q_STRIDE,
+    MQA_Q_HEAD_STRIDE,
     MQA_KV_STRIDE,
     MQA_WEIGHTS_STRIDE,
-    MQA_LOGITS_STRIDE, /* i64, 56..80 */
+    MQA_LOGITS_STRIDE, /* i64, 56..88 */
     MQA_SEQ,
     MQA_SEQ_KV,
-    MQA_NUM_SPLITS, /* i32, 88..96 */
+    MQA_NUM_SPLITS, /* i32, 96..104 */
     MQA_KERNARG_COUNT
 } mqa_kernarg;
 
-/* mqa_check_shape: heads and dim fit some MFMA of the chip, and its operands can be read.
- * errors: LIMIT naming what each MFMA takes, or the operand
+/* mqa_check_shape: dim is a multiple of 16, and the chip can read the operands.   errors: LIMIT
  * mqa_check: that, and every limit of variant, shape and chip.
  * errors: BAD_TAG (fields that contradict each other), LIMIT with needed and allowed value */
 cdnagen_status mqa_check_shape(const target *t, const mqa_shape *s);
@@ -102,6 +106,9 @@ enum {
     MQA_SPLITS_MAX = 65535,   /* grid.y of a launch */
     MQA_LOGITS_PADDING = 256  /* columns that a default row stride is rounded up to */
 };
+
+/* Bytes that a descriptor of KV's tile or of some heads of Q may span: short of 2^32, so that there are offsets beyond. */
+#define MQA_EXTENT_MAX 0xfffff000u
 
 /* mqa_split_count: parts that each window is cut into where neither the tag nor the caller says.
  * shapes: grid_x workgroups of rows, seq_kv columns in tiles of bkv
@@ -127,15 +134,23 @@ static inline int64_t mqa_logits_stride(int64_t seq_kv) {
 cdnagen_status mqa_window_check(const mqa_shape *s);
 void mqa_window_row(const mqa_shape *s, int64_t r, int32_t *start, int32_t *end);
 
+/* mqa_strides: elements from one row, or head of Q, to the next. */
+typedef struct mqa_strides {
+    int64_t q, q_head, kv, weights, logits;
+} mqa_strides;
+
 /* mqa_reference_logits: the operator in plain C, f32 sums, -inf outside the windows.
  * shapes: q [seq, heads, dim] and kv [seq_kv, dim] bytes of the kinds given (FN or FNUZ), kv_scales [seq_kv],
- *         weights [seq, heads], cu_starts and cu_ends [seq], logits [seq, seq_kv]; all contiguous
+ *         weights [seq, heads] f32 or bf16, cu_starts and cu_ends [seq]; logits [seq, seq_kv] contiguous
  * errors: NO_MEMORY   source: README.md of this folder */
 typedef struct mqa_operands {
     int64_t seq, seq_kv, heads, dim;
     fp8_kind q_fp8, kv_fp8;
+    cdnagen_weights weights_type;
+    mqa_strides strides; /* of q, kv and weights */
     const uint8_t *q, *kv;
-    const float *kv_scales, *weights;
+    const float *kv_scales;
+    const void *weights;
     const int32_t *cu_starts, *cu_ends;
 } mqa_operands;
 cdnagen_status mqa_reference_logits(const mqa_operands *in, float *logits);
@@ -147,6 +162,11 @@ void mqa_grade_logits(const mqa_shape *s, const float *reference, const float *o
 
 extern const workload mqa_workload;
 extern const tuning mqa_tuning;
+
+/* mqa_workload_operands: what a problem of the workload holds; mqa_workload_strides: how it lies in its buffers.
+ * owner: the problem's */
+mqa_operands mqa_workload_operands(const plan *p, const problem *data);
+mqa_strides mqa_workload_strides(const mqa_shape *s);
 extern const family mqa_logits_family;
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "gen/mqa_logits/mqa_logits.h"
 
-enum { KERNARG_LAYOUT_VERSION = 1, KERNARG_BYTES = 100 };
+enum { KERNARG_LAYOUT_VERSION = 2, KERNARG_BYTES = 108 };
 
 /* What a tag without wpe gets: a wave may take the whole register file, and as many waves run as fit. A lower upper
  * bound changes no instruction of these kernels and only pads their registers. source: README.md of this folder */
@@ -20,12 +20,13 @@ static const kernarg layout[MQA_KERNARG_COUNT] = {
     [MQA_CU_ENDS] = {"cu_ends", KERNARG_POINTER, 40},
     [MQA_LOGITS] = {"logits", KERNARG_POINTER, 48},
     [MQA_Q_STRIDE] = {"q_stride", KERNARG_I64, 56},
-    [MQA_KV_STRIDE] = {"kv_stride", KERNARG_I64, 64},
-    [MQA_WEIGHTS_STRIDE] = {"weights_stride", KERNARG_I64, 72},
-    [MQA_LOGITS_STRIDE] = {"logits_stride", KERNARG_I64, 80},
-    [MQA_SEQ] = {"seq", KERNARG_I32, 88},
-    [MQA_SEQ_KV] = {"seq_kv", KERNARG_I32, 92},
-    [MQA_NUM_SPLITS] = {"num_splits", KERNARG_I32, 96},
+    [MQA_Q_HEAD_STRIDE] = {"q_head_stride", KERNARG_I64, 64},
+    [MQA_KV_STRIDE] = {"kv_stride", KERNARG_I64, 72},
+    [MQA_WEIGHTS_STRIDE] = {"weights_stride", KERNARG_I64, 80},
+    [MQA_LOGITS_STRIDE] = {"logits_stride", KERNARG_I64, 88},
+    [MQA_SEQ] = {"seq", KERNARG_I32, 96},
+    [MQA_SEQ_KV] = {"seq_kv", KERNARG_I32, 100},
+    [MQA_NUM_SPLITS] = {"num_splits", KERNARG_I32, 104},
 };
 
 cdnagen_status mqa_make_plan(plan *p) {

@@ -23,7 +23,8 @@ static void transpose_keys(const mqa_operands *in, float *keys) {
     fp8_values(in->kv_fp8, values);
     for (int64_t n = 0; n < in->seq_kv; n++) {
         float *const column = keys + n / BLOCK * BLOCK * in->dim + n % BLOCK;
-        for (int64_t d = 0; d < in->dim; d++) column[d * BLOCK] = values[in->kv[n * in->dim + d]] * in->kv_scales[n];
+        for (int64_t d = 0; d < in->dim; d++)
+            column[d * BLOCK] = values[in->kv[n * in->strides.kv + d]] * in->kv_scales[n];
     }
 }
 
@@ -47,13 +48,19 @@ static void head_sums(const mqa_operands *in, const float *q, const float *weigh
     }
 }
 
-static void row_logits(const mqa_operands *in, int64_t m, const float *q, const float *keys, float *row) {
+static float weight(const mqa_operands *in, int64_t at) {
+    if (in->weights_type == CDNAGEN_WEIGHTS_BF16) return f32_from_bf16(((const uint16_t *)in->weights)[at]);
+    return ((const float *)in->weights)[at];
+}
+
+static void row_logits(const mqa_operands *in, int64_t m, const float *q, const float *weights, const float *keys,
+                       float *row) {
     const int64_t start = in->cu_starts[m] > 0 ? in->cu_starts[m] : 0;
     const int64_t end = in->cu_ends[m] < in->seq_kv ? in->cu_ends[m] : in->seq_kv;
     for (int64_t n = 0; n < in->seq_kv; n++) row[n] = -INFINITY;
     for (int64_t block = start / BLOCK * BLOCK; block < end; block += BLOCK) {
         lanes logits[BLOCK_LANES];
-        head_sums(in, q, in->weights + m * in->heads, (const lanes *)(keys + block * in->dim), logits);
+        head_sums(in, q, weights, (const lanes *)(keys + block * in->dim), logits);
         const int64_t from = start > block ? start : block, to = end < block + BLOCK ? end : block + BLOCK;
         for (int64_t n = from; n < to; n++) row[n] = logits[(n - block) / LANES_FLOATS][(n - block) % LANES_FLOATS];
     }
@@ -65,6 +72,7 @@ cdnagen_status mqa_reference_logits(const mqa_operands *in, float *logits) {
     /* Arena memory is 16-byte aligned, the lanes need their own 32. */
     char *const keys_bytes = arena_alloc(&memory, blocks * BLOCK * (size_t)in->dim * sizeof(float) + sizeof(lanes));
     float *const q = arena_alloc(&memory, row * sizeof(float));
+    float *const weights = arena_alloc(&memory, (size_t)in->heads * sizeof(float));
     if (memory.failed) {
         arena_free(&memory);
         return fail_no_memory();
@@ -74,8 +82,11 @@ cdnagen_status mqa_reference_logits(const mqa_operands *in, float *logits) {
     float values[256];
     fp8_values(in->q_fp8, values);
     for (int64_t m = 0; m < in->seq; m++) {
-        for (size_t i = 0; i < row; i++) q[i] = values[in->q[(size_t)m * row + i]];
-        row_logits(in, m, q, keys, logits + m * in->seq_kv);
+        for (int64_t h = 0; h < in->heads; h++)
+            for (int64_t d = 0; d < in->dim; d++)
+                q[h * in->dim + d] = values[in->q[m * in->strides.q + h * in->strides.q_head + d]];
+        for (int64_t h = 0; h < in->heads; h++) weights[h] = weight(in, m * in->strides.weights + h);
+        row_logits(in, m, q, weights, keys, logits + m * in->seq_kv);
     }
     arena_free(&memory);
     return CDNAGEN_OK;

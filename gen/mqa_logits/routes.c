@@ -47,7 +47,7 @@ typedef struct search {
     const target *target;
     const mqa_shape *shape;
     int choices;                           /* found so far */
-    mqa_variant found[ROUTES + FALLBACKS]; /* in their order, each once */
+    mqa_variant found[ROUTES + FALLBACKS]; /* the least padded first, else in the tables' order; each once */
     text lacking;                          /* tags passed over, and why */
 } search;
 
@@ -64,6 +64,20 @@ static int is_new(const search *s, const mqa_variant *v) {
     return 1;
 }
 
+/* padded: the work that a tag makes of a shape, zeros included: products, and the head sum, which costs what products with
+ * some 128 elements of dim do. */
+static int64_t padded(const search *s, const mqa_variant *v) {
+    enum { HEAD_SUM = 128 };
+    const mqa_geometry g = mqa_geometry_of(v, s->shape, s->target->chip);
+    return (int64_t)g.m_tiles * g.m * (g.row_bytes + HEAD_SUM);
+}
+
+static void add(search *s, const mqa_variant *v) {
+    int at = s->choices++;
+    for (; at > 0 && padded(s, &s->found[at - 1]) > padded(s, v); at--) s->found[at] = s->found[at - 1];
+    s->found[at] = *v;
+}
+
 /* consider: one row of the tables. */
 static cdnagen_status consider(search *s, const route *r) {
     mqa_variant v;
@@ -73,7 +87,7 @@ static cdnagen_status consider(search *s, const route *r) {
     if (status != CDNAGEN_OK) {
         text_add(&s->lacking, "; %s: %s", r->tag, cdnagen_error());
     } else if (is_new(s, &v)) {
-        s->found[s->choices++] = v;
+        add(s, &v);
     }
     return CDNAGEN_OK;
 }
@@ -82,8 +96,8 @@ cdnagen_status mqa_route(const target *t, const void *shape, int rank, void *var
     search s = {.target = t, .shape = shape};
     TRY(mqa_check_shape(t, s.shape));
     cdnagen_status status = CDNAGEN_OK;
-    for (int i = 0; i < ROUTES && !status && s.choices <= rank; i++) status = consider(&s, &routes[i]);
-    for (int i = 0; i < FALLBACKS && !status && s.choices <= rank; i++) status = consider(&s, &fallbacks[i]);
+    for (int i = 0; i < ROUTES && !status; i++) status = consider(&s, &routes[i]);
+    for (int i = 0; i < FALLBACKS && !status; i++) status = consider(&s, &fallbacks[i]);
     if (!status && rank < s.choices)
         memcpy(variant, &s.found[rank], sizeof s.found[rank]);
     else if (!status)

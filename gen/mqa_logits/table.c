@@ -5,7 +5,9 @@
 static const char *const atom_words[] = {"16x16x32", "32x32x16", "16x16x128", "32x32x64", NULL};
 static const char *const head_acc_words[] = {"add", "fma", "fma2", NULL};
 static const char *const fp8_words[] = {"native", "e4m3fn", "e4m3fnuz", NULL};
-static const char *const window_words[] = {"causal", "cp", "misaligned", "empty", "past_end", "batch_causal", NULL};
+static const char *const weights_words[] = {"f32", "bf16", NULL};
+static const char *const window_words[] = {"causal",   "cp",           "misaligned", "empty",
+                                           "past_end", "batch_causal", "unsorted",   NULL};
 
 /* Columns: name, kind, use, print, required, offset, min, max, standard, words, needs, help. */
 #define TAG(member) offsetof(mqa_variant, member)
@@ -48,18 +50,23 @@ static const field shape_fields[] = {
     {"seq", FIELD_NUMBER, FIELD_HOST, PRINT_NOT_DEFAULT, 0, SHAPE(seq), 0, INT32_MAX, -1, NULL, NULL, "query rows"},
     {"seq_kv", FIELD_NUMBER, FIELD_HOST, PRINT_NOT_DEFAULT, 0, SHAPE(seq_kv), 0, MQA_SEQ_KV_MAX, -1, NULL, NULL,
      "key rows, which are the columns of the logits"},
-    {"heads", FIELD_NUMBER, FIELD_KERNEL, PRINT_ALWAYS, 1, SHAPE(heads), 16, 128, 0, NULL, NULL, "query heads"},
-    {"dim", FIELD_NUMBER, FIELD_KERNEL, PRINT_ALWAYS, 1, SHAPE(dim), 64, 512, 0, NULL, NULL, "head size, elements"},
+    {"heads", FIELD_NUMBER, FIELD_KERNEL, PRINT_ALWAYS, 1, SHAPE(heads), 1, 128, 0, NULL, NULL, "query heads"},
+    {"dim", FIELD_NUMBER, FIELD_KERNEL, PRINT_ALWAYS, 1, SHAPE(dim), 32, 512, 0, NULL, NULL,
+     "head size, elements, a multiple of 16"},
     {"clean", FIELD_NUMBER, FIELD_KERNEL, PRINT_ALWAYS, 0, SHAPE(clean), 0, 1, 1, NULL, NULL,
      "1: -inf is written outside each row's window; 0: those places are left as they are"},
     {"q_fp8", FIELD_WORD, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, SHAPE(q_fp8), 0, 0, 0, fp8_words, NULL,
      "what Q's bytes mean; native: the chip's own kind"},
     {"kv_fp8", FIELD_WORD, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, SHAPE(kv_fp8), 0, 0, 0, fp8_words, NULL,
      "what KV's bytes mean; native: the chip's own kind"},
+    {"weights", FIELD_WORD, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, SHAPE(weights), 0, 0, 0, weights_words, NULL,
+     "type of the weights"},
     {"window", FIELD_WORD, FIELD_WORKLOAD, PRINT_NOT_DEFAULT, 0, SHAPE(window), 0, 0, 0, window_words, NULL,
      "which windows a run makes"},
     {"batch", FIELD_NUMBER, FIELD_WORKLOAD, PRINT_NOT_DEFAULT, 0, SHAPE(batch), 1, 4096, 2, NULL, NULL,
      "sequences that window=batch_causal packs"},
+    {"strided", FIELD_NUMBER, FIELD_WORKLOAD, PRINT_NOT_DEFAULT, 0, SHAPE(strided), 0, 1, 0, NULL, NULL,
+     "1: a run's operands lie in wider rows, heads before rows, between NaN"},
 };
 
 #define LENGTHS_OF(heads, dim)                                                                                         \

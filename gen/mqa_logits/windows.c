@@ -22,6 +22,15 @@ static int64_t cp_end(const mqa_shape *s, int64_t r) {
     return r < chunk ? rank * chunk + r : (2 * ranks - 1 - rank) * chunk + (r - chunk);
 }
 
+/* scattered: a number >= 0 that has nothing to do with its neighbours'. source: Steele, Lea, Flood, Fast Splittable
+ * Pseudorandom Number Generators, OOPSLA 2014 */
+static int64_t scattered(int64_t i) {
+    uint64_t z = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (int64_t)((z ^ (z >> 31)) >> 1);
+}
+
 void mqa_window_row(const mqa_shape *s, int64_t r, int32_t *start, int32_t *end) {
     const int64_t seq_kv = s->seq_kv;
     int64_t from = 0, to = 0;
@@ -49,6 +58,10 @@ void mqa_window_row(const mqa_shape *s, int64_t r, int32_t *start, int32_t *end)
         to = from + (keys - rows) + r % rows + 1;
         break;
     }
+    case WINDOW_UNSORTED: /* neighbours have nothing in common; bounds lie in any order, also before and behind the row */
+        from = scattered(2 * r) % (seq_kv + 130) - 65;
+        to = scattered(2 * r + 1) % (seq_kv + 130) - 65;
+        break;
     }
     *start = (int32_t)smaller(from, INT32_MAX);
     *end = (int32_t)smaller(to, INT32_MAX);

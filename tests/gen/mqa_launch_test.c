@@ -61,10 +61,10 @@ static void kernel_arguments_follow_each_other(void **state) {
         assert_int_equal(p.kernargs[i].offset, offset);
         offset += p.kernargs[i].kind == KERNARG_I32 ? 4 : 8;
     }
-    assert_int_equal(offset, 100);
-    assert_int_equal(p.kernarg_bytes, 100);
+    assert_int_equal(offset, 108);
+    assert_int_equal(p.kernarg_bytes, 108);
     assert_string_equal(p.kernargs[MQA_LOGITS_STRIDE].name, "logits_stride");
-    assert_int_equal(p.kernargs[MQA_LOGITS_STRIDE].offset, 80);
+    assert_int_equal(p.kernargs[MQA_LOGITS_STRIDE].offset, 88);
 }
 
 /* ---- splits ---- */
@@ -167,12 +167,13 @@ static void arguments_land_in_their_places(void **state) {
     for (size_t i = 0; i < COUNT(pointers); i++) assert_int_equal(at64(&l, i * 8), (int64_t)pointers[i]);
     assert_int_equal(at64(&l, 56), HEADS * DIM);
     assert_int_equal(at64(&l, 64), DIM);
-    assert_int_equal(at64(&l, 72), HEADS);
-    assert_int_equal(at64(&l, 80), STRIDE);
-    assert_int_equal(at32(&l, 88), SEQ);
-    assert_int_equal(at32(&l, 92), SEQ_KV);
-    assert_int_equal(at32(&l, 96), 8); /* 23 tiles and everything fits at once: parts of 3, as few as do it */
-    assert_int_equal(l.kernarg_bytes, 100);
+    assert_int_equal(at64(&l, 72), DIM);
+    assert_int_equal(at64(&l, 80), HEADS);
+    assert_int_equal(at64(&l, 88), STRIDE);
+    assert_int_equal(at32(&l, 96), SEQ);
+    assert_int_equal(at32(&l, 100), SEQ_KV);
+    assert_int_equal(at32(&l, 104), 8); /* 23 tiles and everything fits at once: parts of 3, as few as do it */
+    assert_int_equal(l.kernarg_bytes, 108);
     assert_int_equal(l.grid[0], SEQ);
     assert_int_equal(l.grid[1], 8);
     assert_int_equal(l.grid[2], 1);
@@ -188,7 +189,7 @@ static void splits_are_the_callers_then_the_tags_then_ours(void **state) {
     a.num_splits = 3;
     assert_int_equal(bind(&a, DEFAULT_TAG "_ns6", &l), CDNAGEN_OK);
     assert_int_equal(l.grid[1], 3);
-    assert_int_equal(at32(&l, 96), 3);
+    assert_int_equal(at32(&l, 104), 3);
     const plan p = plan_of(DEFAULT_TAG, "heads=64 dim=128");
     a.num_splits = 0;
     assert_int_equal(mqa_logits_family.bind(&p, NULL, &a, &l), CDNAGEN_OK);
@@ -220,9 +221,99 @@ static void strides_given_as_they_are_are_taken(void **state) {
     cdnagen_mqa_logits_args a = good_args();
     launch l;
     a.q_stride = HEADS * DIM, a.kv_stride = DIM, a.weights_stride = HEADS, a.logits_stride = SEQ_KV;
+    a.q_head_stride = DIM;
+    a.q_inner_stride = a.kv_inner_stride = a.weights_inner_stride = a.logits_inner_stride = 1;
     a.logits.bytes = SEQ * SEQ_KV * 4;
     assert_int_equal(bind(&a, DEFAULT_TAG, &l), CDNAGEN_OK);
-    assert_int_equal(at64(&l, 80), SEQ_KV);
+    assert_int_equal(at64(&l, 88), SEQ_KV);
+}
+
+/* Each operand in rows of its own stride, in exactly the bytes from its first element to its last. */
+static void strides_go_to_the_kernel(void **state) {
+    (void)state;
+    static const struct {
+        int64_t q, q_head, kv, weights, logits;
+        int64_t q_row, q_bytes; /* the row stride that comes of it; first byte of Q to last */
+    } rows[] = {
+        {HEADS * DIM + 16, 0, DIM + 16, HEADS + 1, SEQ_KV + 3, HEADS * DIM + 16,
+         (SEQ - 1) * (HEADS * DIM + 16) + HEADS * DIM},
+        {0, DIM + 32, DIM, HEADS, SEQ_KV, HEADS * (DIM + 32),
+         (SEQ - 1) * HEADS * (DIM + 32) + (HEADS - 1) * (DIM + 32) + DIM},
+        /* [heads, seq, dim]: heads further apart than rows */
+        {DIM, SEQ * DIM, DIM, HEADS, SEQ_KV, DIM, SEQ * DIM * HEADS},
+        {1 << 20, 1 << 26, 1 << 25, 1 << 20, 1 << 20, 1 << 20, 66 * (1LL << 20) + 63 * (1LL << 26) + DIM},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        cdnagen_mqa_logits_args a = good_args();
+        launch l;
+        a.q_stride = rows[i].q, a.q_head_stride = rows[i].q_head, a.kv_stride = rows[i].kv;
+        a.weights_stride = rows[i].weights, a.logits_stride = rows[i].logits;
+        char *const base = (char *)((uintptr_t)1 << 44);
+        a.q = (cdnagen_buffer){base, (size_t)rows[i].q_bytes};
+        a.kv = (cdnagen_buffer){base + (1LL << 40), (size_t)((SEQ_KV - 1) * rows[i].kv + DIM)};
+        a.weights = (cdnagen_buffer){base + (2LL << 40), (size_t)((SEQ - 1) * rows[i].weights + HEADS) * 4};
+        a.logits = (cdnagen_buffer){base + (3LL << 40), (size_t)((SEQ - 1) * rows[i].logits + SEQ_KV) * 4};
+        if (bind(&a, DEFAULT_TAG, &l)) fail_msg("row %zu: %s", i, cdnagen_error());
+        assert_int_equal(at64(&l, 56), rows[i].q_row);
+        assert_int_equal(at64(&l, 64), rows[i].q_head ? rows[i].q_head : DIM);
+        assert_int_equal(at64(&l, 72), rows[i].kv);
+        assert_int_equal(at64(&l, 80), rows[i].weights);
+        assert_int_equal(at64(&l, 88), rows[i].logits);
+        cdnagen_buffer *const sized[] = {&a.q, &a.kv, &a.weights, &a.logits};
+        for (size_t b = 0; b < COUNT(sized); b++) {
+            sized[b]->bytes--;
+            assert_int_equal(bind(&a, DEFAULT_TAG, &l), CDNAGEN_BAD_ARGUMENT);
+            sized[b]->bytes++;
+        }
+    }
+}
+
+/* What lies between one row and the next does not matter where there is one. */
+static void the_stride_of_a_single_row_is_not_looked_at(void **state) {
+    (void)state;
+    const plan p = plan_of(DEFAULT_TAG, "heads=1 dim=128");
+    cdnagen_mqa_logits_args a = good_args();
+    launch l;
+    a.seq = a.seq_kv = 1;
+    a.q_stride = -7, a.q_head_stride = 3, a.kv_stride = 1, a.weights_stride = -1, a.logits_stride = INT64_MIN;
+    if (mqa_logits_family.bind(&p, NULL, &a, &l)) fail_msg("%s", cdnagen_error());
+    assert_int_equal(at64(&l, 56), DIM);
+    assert_int_equal(at64(&l, 64), DIM);
+    assert_int_equal(at64(&l, 72), DIM);
+    assert_int_equal(at64(&l, 80), 1);
+}
+
+/* bf16 is loaded in pairs where the head count is even. */
+static void bf16_weights_have_their_own_size_and_alignment(void **state) {
+    (void)state;
+    static const struct {
+        const char *shape;
+        int64_t heads, offset, stride;
+        const char *error;
+    } rows[] = {
+        {"heads=64 dim=128 weights=bf16", 64, 0, 0, NULL},
+        {"heads=64 dim=128 weights=bf16", 64, 4, 66, NULL},
+        {"heads=64 dim=128 weights=bf16", 64, 2, 0, "aligned to 4 bytes"},
+        {"heads=64 dim=128 weights=bf16", 64, 0, 65, "weights_stride 65 is not a multiple of 2 elements"},
+        {"heads=7 dim=128 weights=bf16", 7, 2, 0, NULL},
+        {"heads=7 dim=128 weights=bf16", 7, 0, 9, NULL},
+        {"heads=7 dim=128 weights=bf16", 7, 1, 0, "aligned to 2 bytes"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const plan p = plan_of(DEFAULT_TAG, rows[i].shape);
+        cdnagen_mqa_logits_args a = good_args();
+        launch l;
+        a.weights.ptr = (char *)a.weights.ptr + rows[i].offset;
+        a.weights_stride = rows[i].stride;
+        const int64_t stride = rows[i].stride ? rows[i].stride : rows[i].heads;
+        a.weights.bytes = (size_t)((SEQ - 1) * stride + rows[i].heads) * 2;
+        const cdnagen_status status = mqa_logits_family.bind(&p, NULL, &a, &l);
+        if (!rows[i].error ? status != CDNAGEN_OK
+                           : status != CDNAGEN_BAD_ARGUMENT || !strstr(cdnagen_error(), rows[i].error))
+            fail_msg("row %zu: %s", i, cdnagen_error());
+        a.weights.bytes--;
+        assert_int_equal(mqa_logits_family.bind(&p, NULL, &a, &l), CDNAGEN_BAD_ARGUMENT);
+    }
 }
 
 static void nothing_to_do_is_no_launch(void **state) {
@@ -272,11 +363,25 @@ static void bad_arguments(void **state) {
         {CHANGED(logits.bytes, ((SEQ - 1) * STRIDE + SEQ_KV) * 4 - 1),
          CDNAGEN_BAD_ARGUMENT,
          {"logits has 411503", "411504"}},
-        {CHANGED(q_stride, HEADS * DIM + 16), CDNAGEN_NOT_YET, {"q_stride 8208", "8192"}},
+        {CHANGED(q_stride, HEADS * DIM + 16), CDNAGEN_BAD_ARGUMENT, {"q has", "549920"}},
+        {CHANGED(q_stride, HEADS * DIM + 8), CDNAGEN_BAD_ARGUMENT, {"q_stride 8200", "multiple of 16", "16 bytes"}},
+        {CHANGED(q_head_stride, DIM - 16), CDNAGEN_BAD_ARGUMENT, {"q_head_stride 112", "128 elements of a head"}},
+        {CHANGED(q_head_stride, DIM + 8), CDNAGEN_BAD_ARGUMENT, {"q_head_stride 136", "multiple of 16"}},
+        {CHANGED(q_head_stride, -DIM), CDNAGEN_BAD_ARGUMENT, {"q_head_stride -128"}},
+        {CHANGED(q_head_stride, 1 << 28), CDNAGEN_LIMIT, {"q_head_stride 268435456", "32", "4 GiB", "138547184"}},
+        {CHANGED(q_inner_stride, 2), CDNAGEN_BAD_ARGUMENT, {"q_inner_stride 2", "follow each other"}},
+        {CHANGED(kv_inner_stride, -1), CDNAGEN_BAD_ARGUMENT, {"kv_inner_stride -1"}},
+        {CHANGED(weights_inner_stride, SEQ), CDNAGEN_BAD_ARGUMENT, {"weights_inner_stride 67"}},
+        {CHANGED(logits_inner_stride, SEQ), CDNAGEN_BAD_ARGUMENT, {"logits_inner_stride 67"}},
         {CHANGED(q_stride, HEADS * DIM - 16), CDNAGEN_BAD_ARGUMENT, {"q_stride 8176", "8192"}},
         {CHANGED(q_stride, -1), CDNAGEN_BAD_ARGUMENT, {"q_stride -1"}},
-        {CHANGED(kv_stride, 132), CDNAGEN_NOT_YET, {"kv_stride 132", "128"}},
-        {CHANGED(weights_stride, 65), CDNAGEN_NOT_YET, {"weights_stride 65", "64"}},
+        {CHANGED(kv_stride, 132), CDNAGEN_BAD_ARGUMENT, {"kv_stride 132", "multiple of 16"}},
+        {CHANGED(kv_stride, 112), CDNAGEN_BAD_ARGUMENT, {"kv_stride 112", "128 elements of a row"}},
+        {CHANGED(kv_stride, 144), CDNAGEN_BAD_ARGUMENT, {"kv has 192000", "215984"}},
+        {CHANGED(kv_stride, INT64_MAX - 15), CDNAGEN_LIMIT, {"kv_stride", "64", "4 GiB", "68174016"}},
+        {CHANGED(weights_stride, 65), CDNAGEN_BAD_ARGUMENT, {"weights has 17152", "17416"}},
+        {CHANGED(weights_stride, 63), CDNAGEN_BAD_ARGUMENT, {"weights_stride 63", "64 elements"}},
+        {CHANGED(weights_stride, INT64_MAX), CDNAGEN_BAD_ARGUMENT, {"weights has", "18446744073709551615"}},
         {CHANGED(logits_stride, SEQ_KV - 1), CDNAGEN_BAD_ARGUMENT, {"logits_stride 1499", "1500"}},
         {CHANGED(logits_stride, -4096), CDNAGEN_BAD_ARGUMENT, {"logits_stride -4096"}},
         {CHANGED(logits_stride, INT64_MAX), CDNAGEN_BAD_ARGUMENT, {"logits has", "18446744073709551615"}},
@@ -343,19 +448,22 @@ static void public_shapes(void **state) {
     given.kv_fp8 = CDNAGEN_FP8_E4M3FNUZ;
     assert_int_equal(mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_OK);
     assert_int_equal(s.kv_fp8, shape_of("heads=64 dim=128 kv_fp8=e4m3fnuz").kv_fp8);
-    given.heads = 8;
+    given.weights = CDNAGEN_WEIGHTS_BF16;
+    assert_int_equal(mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_OK);
+    assert_int_equal(s.weights, shape_of("heads=64 dim=128 weights=bf16").weights);
+    given.heads = 129;
     expect_error("heads", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_SHAPE,
-                 (const char *const[]){"heads", "8", "16..128", NULL});
+                 (const char *const[]){"heads", "129", "1..128", NULL});
     given.heads = 64, given.seq = -5;
     expect_error("seq", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_SHAPE,
                  (const char *const[]){"seq", "-5", NULL});
     given.seq = 128, given.seq_kv = -1;
     expect_error("seq_kv", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_SHAPE,
                  (const char *const[]){"seq_kv=-1", "0 stands for not known yet", NULL});
-    given.seq_kv = 0, given.reserved = 7;
-    expect_error("reserved", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_ARGUMENT,
-                 (const char *const[]){"shape.reserved is 7", NULL});
-    given.reserved = 0;
+    given.seq_kv = 0, given.weights = 2;
+    expect_error("weights", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_SHAPE,
+                 (const char *const[]){"weights", "f32|bf16", NULL});
+    given.weights = 0;
     given.seq = 0, given.q_fp8 = 3;
     expect_error("q_fp8", mqa_logits_family.shape_from_public(&given, &s), CDNAGEN_BAD_SHAPE,
                  (const char *const[]){"q_fp8", "native|e4m3fn|e4m3fnuz", NULL});
@@ -375,6 +483,9 @@ int main(void) {
         cmocka_unit_test(splits_are_the_callers_then_the_tags_then_ours),
         cmocka_unit_test(a_launch_says_where_the_occupancy_is_not_known),
         cmocka_unit_test(strides_given_as_they_are_are_taken),
+        cmocka_unit_test(strides_go_to_the_kernel),
+        cmocka_unit_test(the_stride_of_a_single_row_is_not_looked_at),
+        cmocka_unit_test(bf16_weights_have_their_own_size_and_alignment),
         cmocka_unit_test(nothing_to_do_is_no_launch),
         cmocka_unit_test(bad_arguments),
         cmocka_unit_test(neighbours_do_not_overlap),

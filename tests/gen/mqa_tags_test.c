@@ -166,6 +166,9 @@ static void shapes(void **state) {
         {"heads=32 dim=512 window=batch_causal batch=4 kv_fp8=e4m3fnuz",
          "heads=32 dim=512 clean=1 kv_fp8=e4m3fnuz window=batch_causal batch=4",
          "heads=32 dim=512 clean=1 kv_fp8=e4m3fnuz"},
+        {"weights=bf16 heads=12 dim=96 strided=1 window=unsorted",
+         "heads=12 dim=96 clean=1 weights=bf16 window=unsorted strided=1", "heads=12 dim=96 clean=1 weights=bf16"},
+        {"weights=f32 heads=12 dim=96", "heads=12 dim=96 clean=1", "heads=12 dim=96 clean=1"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const mqa_shape s = shape_of(rows[i][0]);
@@ -185,15 +188,17 @@ static void bad_shapes(void **state) {
         {"", {"heads", "required"}},
         {"heads=64", {"dim", "required", "known keys", "seq_kv"}},
         {"heads=64 dim=128 seqkv=3", {"'seqkv'", "did you mean 'seq_kv'", "known keys"}},
-        {"heads=8 dim=128", {"8 is too small", "16..128"}},
-        {"heads=129 dim=128", {"16..128"}},
-        {"heads=64 dim=32", {"64..512"}},
-        {"heads=64 dim=1024", {"64..512"}},
+        {"heads=0 dim=128", {"0 is too small", "1..128"}},
+        {"heads=129 dim=128", {"1..128"}},
+        {"heads=64 dim=16", {"32..512"}},
+        {"heads=64 dim=1024", {"32..512"}},
+        {"heads=64 dim=128 weights=f16", {"f32|bf16"}},
+        {"heads=64 dim=128 strided=2", {"0..1"}},
         {"heads=64 dim=128 clean=2", {"0..1"}},
         {"heads=64 dim=128 seq=2147483648", {"0..2147483647"}},
         {"heads=64 dim=128 seq=-1", {"0..2147483647"}},
         {"heads=64 dim=128 seq_kv=536870913", {"0..536870912"}},
-        {"heads=64 dim=128 window=square", {"causal|cp|misaligned|empty|past_end|batch_causal"}},
+        {"heads=64 dim=128 window=square", {"causal|cp|misaligned|empty|past_end|batch_causal|unsorted"}},
         {"heads=64 dim=128 q_fp8=e5m2", {"native|e4m3fn|e4m3fnuz"}},
         {"heads=64 heads=64 dim=128", {"again"}},
     };

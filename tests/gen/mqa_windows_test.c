@@ -39,6 +39,9 @@ static void rows_by_hand(void **state) {
         {"seq=8 seq_kv=16 window=batch_causal batch=2", 7, 8, 16},
         {"seq=8 seq_kv=16 window=batch_causal batch=1", 7, 0, 16},
         {"seq=7 seq_kv=17 window=batch_causal batch=2", 4, 8, 13}, /* the last sequence is short */
+        {"seq=5 seq_kv=100 window=unsorted", 0, 92, 25},
+        {"seq=5 seq_kv=100 window=unsorted", 1, -6, 137},
+        {"seq=5 seq_kv=100 window=unsorted", 4, 154, 110},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         char words[120];

@@ -18,28 +18,14 @@ static double logit_by_hand(const mqa_operands *in, int64_t m, int64_t n) {
     for (int64_t h = 0; h < in->heads; h++) {
         double dot = 0;
         for (int64_t d = 0; d < in->dim; d++)
-            dot += (double)f32_from_e4m3fn(in->q[(m * in->heads + h) * in->dim + d]) *
-                   (double)f32_from_e4m3fn(in->kv[n * in->dim + d]) * (double)in->kv_scales[n];
-        sum += (dot > 0 ? dot : 0) * (double)in->weights[m * in->heads + h];
+            dot += (double)f32_from_e4m3fn(in->q[m * in->strides.q + h * in->strides.q_head + d]) *
+                   (double)f32_from_e4m3fn(in->kv[n * in->strides.kv + d]) * (double)in->kv_scales[n];
+        const int64_t at = m * in->strides.weights + h;
+        sum += (dot > 0 ? dot : 0) * (double)(in->weights_type == CDNAGEN_WEIGHTS_BF16
+                                                  ? f32_from_bf16(((const uint16_t *)in->weights)[at])
+                                                  : ((const float *)in->weights)[at]);
     }
     return sum;
-}
-
-static mqa_operands operands_of(const problem *p) {
-    mqa_shape s;
-    memcpy(&s, p->shape, sizeof s);
-    return (mqa_operands){.seq = s.seq,
-                          .seq_kv = s.seq_kv,
-                          .heads = s.heads,
-                          .dim = s.dim,
-                          .q_fp8 = CDNAGEN_FP8_E4M3FN,
-                          .kv_fp8 = CDNAGEN_FP8_E4M3FN,
-                          .q = p->buffers[MQA_Q].data,
-                          .kv = p->buffers[MQA_KV].data,
-                          .kv_scales = p->buffers[MQA_KV_SCALES].data,
-                          .weights = p->buffers[MQA_WEIGHTS].data,
-                          .cu_starts = p->buffers[MQA_CU_STARTS].data,
-                          .cu_ends = p->buffers[MQA_CU_ENDS].data};
 }
 
 static void make(const plan *p, uint64_t seed, problem *out) {
@@ -49,10 +35,17 @@ static void make(const plan *p, uint64_t seed, problem *out) {
 static void reference_agrees_with_the_definition(void **state) {
     (void)state;
     static const char *const rows[] = {
-        "seq=1 seq_kv=1 heads=16 dim=128 window=past_end",     "seq=7 seq_kv=33 heads=32 dim=64 window=causal",
-        "seq=6 seq_kv=90 heads=32 dim=192 window=cp",          "seq=9 seq_kv=100 heads=64 dim=128 window=misaligned",
-        "seq=12 seq_kv=31 heads=16 dim=128 window=empty",      "seq=5 seq_kv=64 heads=128 dim=64 window=past_end",
+        "seq=1 seq_kv=1 heads=16 dim=128 window=past_end",
+        "seq=7 seq_kv=33 heads=32 dim=64 window=causal",
+        "seq=6 seq_kv=90 heads=32 dim=192 window=cp",
+        "seq=9 seq_kv=100 heads=64 dim=128 window=misaligned",
+        "seq=12 seq_kv=31 heads=16 dim=128 window=empty",
+        "seq=5 seq_kv=64 heads=128 dim=64 window=past_end",
         "seq=8 seq_kv=65 heads=32 dim=64 window=batch_causal",
+        "seq=9 seq_kv=70 heads=5 dim=48 window=unsorted",
+        "seq=5 seq_kv=40 heads=7 dim=96 weights=bf16 strided=1",
+        "seq=1 seq_kv=1 heads=1 dim=32 window=past_end",
+        "seq=3 seq_kv=50 heads=24 dim=144 strided=1",
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const target t = target_of("gfx950");
@@ -60,7 +53,7 @@ static void reference_agrees_with_the_definition(void **state) {
         problem data;
         assert_int_equal(plan_make("mqa_logits:auto", rows[i], &t, 0, &p), CDNAGEN_OK);
         make(&p, i, &data);
-        const mqa_operands in = operands_of(&data);
+        const mqa_operands in = mqa_workload_operands(&p, &data);
         const float *const got = data.reference;
         for (int64_t m = 0; m < in.seq; m++)
             for (int64_t n = 0; n < in.seq_kv; n++) {
@@ -79,7 +72,19 @@ static void reference_of_one_place_by_hand(void **state) {
     const uint8_t q[4] = {ONE, TWO, MINUS_ONE, MINUS_ONE}, kv[4] = {ONE, ONE, TWO, MINUS_ONE};
     const float scales[2] = {0.5f, 4}, weights[2] = {-3, 100};
     const int32_t starts[1] = {0}, ends[1] = {2};
-    mqa_operands in = {1, 2, 2, 2, CDNAGEN_FP8_E4M3FN, CDNAGEN_FP8_E4M3FN, q, kv, scales, weights, starts, ends};
+    mqa_operands in = {.seq = 1,
+                       .seq_kv = 2,
+                       .heads = 2,
+                       .dim = 2,
+                       .q_fp8 = CDNAGEN_FP8_E4M3FN,
+                       .kv_fp8 = CDNAGEN_FP8_E4M3FN,
+                       .strides = {.q_head = 2, .kv = 2},
+                       .q = q,
+                       .kv = kv,
+                       .kv_scales = scales,
+                       .weights = weights,
+                       .cu_starts = starts,
+                       .cu_ends = ends};
     float logits[2];
     assert_int_equal(mqa_reference_logits(&in, logits), CDNAGEN_OK);
     /* Column 0: dots 3 and -2, -3 * 3 * 0.5. Column 1: dots 0 and -1. */

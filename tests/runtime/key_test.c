@@ -147,7 +147,7 @@ static void the_text_is_one_fact_a_line(void **state) {
                              "shape heads=64 dim=128 clean=1\n"
                              "target gfx950:xnack-\n"
                              "code_object 5\n"
-                             "kernarg 1\n"
+                             "kernarg 2\n"
                              "generator " CDNAGEN_BUILD_ID "\n"
                              "llvm 0.0.0\n"
                              "passes none\n");

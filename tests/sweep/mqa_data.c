@@ -60,18 +60,11 @@ static float *whole_logits(mqa_data *d) {
     float *const whole = mem_alloc((size_t)(s->seq * s->seq_kv) * sizeof *whole);
     assert_true(starts && ends && whole);
     for (int64_t m = 0; m < s->seq; m++) starts[m] = 0, ends[m] = (int32_t)s->seq_kv;
-    const mqa_operands in = {.seq = s->seq,
-                             .seq_kv = s->seq_kv,
-                             .heads = s->heads,
-                             .dim = s->dim,
-                             .q_fp8 = data_kind(s->q_fp8),
-                             .kv_fp8 = data_kind(s->kv_fp8),
-                             .q = d->host.buffers[MQA_Q].data,
-                             .kv = d->host.buffers[MQA_KV].data,
-                             .kv_scales = d->host.buffers[MQA_KV_SCALES].data,
-                             .weights = d->host.buffers[MQA_WEIGHTS].data,
-                             .cu_starts = starts,
-                             .cu_ends = ends};
+    mqa_operands in = mqa_workload_operands(&d->plan, &d->host);
+    in.q_fp8 = data_kind(s->q_fp8);
+    in.kv_fp8 = data_kind(s->kv_fp8);
+    in.cu_starts = starts;
+    in.cu_ends = ends;
     assert_int_equal(mqa_reference_logits(&in, whole), CDNAGEN_OK);
     mem_free(starts);
     mem_free(ends);
