@@ -51,6 +51,7 @@ typedef struct gemm {
     int unroll;         /* K is exactly so many tiles, without a loop; 0 = a loop */
     int cshuffle, async;
     int promote_every, promote_delay; /* atoms that are promoted together; groups of them that MFMA runs ahead */
+    int turn; /* 8w: quarters of a K tile that four waves multiply while the other four load; 0 = no turns */
     gemm_scaling scaling;
     gemm_ablation ablation;
     gemm_out out;
@@ -77,6 +78,11 @@ typedef enum gemm_mask {
     GEMM_ALL, /* the whole tile lies before k */
     GEMM_TO_K /* bytes from k on become 0 */
 } gemm_mask;
+
+/* gemm_chunk_at: byte of memory at which chunk `chunk` of a row (both I32) begins.   gemm_masked_chunk: 0 for all but the
+ * first `valid` (I32) bytes of a chunk. */
+val gemm_chunk_at(gemm *g, const gemm_operand *of, val row, val chunk);
+val gemm_masked_chunk(gemm *g, val chunk, val valid);
 
 /* gemm_stage: how the workgroup's threads bring rows [first, first + rows) of an operand's K tiles into LDS. Chunk c of
  * row r lies at r * bk + 16 * (c ^ (r % (bk / 16))): LDS reads of the atoms have no bank conflicts. */
@@ -136,5 +142,8 @@ void gemm_store(gemm *g, const gemm_sums *sums);
 
 /* gemm_4w: 4 waves; preshuffled B straight into registers, A and plain B through LDS. */
 gemm_sums gemm_4w(gemm *g);
+/* gemm_8w: 8 waves, A and B through LDS by DMA, halves of a K tile of 128 at a time. Atom 16x16x128; what a wave owns of
+ * the columns lies in one block of those that share a scale of B.   source: README.md of gen/gemm_blockscale */
+gemm_sums gemm_8w(gemm *g);
 
 #endif

@@ -24,8 +24,7 @@ val gemm_silent(gemm *g, val at, val kept) { return e_select(g->e, kept, at, e_i
 /* Bytes of memory between an operand's element of K and the next one of the same row, as chunks go. */
 static int k_stride(const gemm_operand *of) { return of->preshuffled ? PACK_ROWS : 1; }
 
-/* Where chunk `chunk` of a row (both I32) begins. */
-static val chunk_at(gemm *g, const gemm_operand *of, val row, val chunk) {
+val gemm_chunk_at(gemm *g, const gemm_operand *of, val row, val chunk) {
     ir *const e = g->e;
     if (!of->preshuffled) {
         const val begin = e_mul(e, row, of->stride);
@@ -53,8 +52,8 @@ gemm_stage gemm_stage_of(gemm *g, const gemm_operand *of, int first, int rows) {
     const val chunk = e_and(e, g->thread, e_i32(e, row_chunks - 1));
     const val place = swizzled(g, row, chunk), from_row = e_addi(e, row, first);
     s.element = e_muli(e, chunk, GEMM_CHUNK);
-    s.source = chunk_at(g, of, from_row, chunk);
-    s.dma_source = chunk_at(g, of, from_row, place);
+    s.source = gemm_chunk_at(g, of, from_row, chunk);
+    s.dma_source = gemm_chunk_at(g, of, from_row, place);
     if (s.threads < g->threads) {
         const val takes_part = e_less(e, g->thread, e_i32(e, s.threads));
         s.source = gemm_silent(g, s.source, takes_part);
@@ -84,7 +83,7 @@ static val word_mask(gemm *g, val valid) {
     return mask;
 }
 
-static val masked_chunk(gemm *g, val chunk, val valid) {
+val gemm_masked_chunk(gemm *g, val chunk, val valid) {
     ir *const e = g->e;
     val words[GEMM_CHUNK / WORD];
     for (int w = 0; w < GEMM_CHUNK / WORD; w++) {
@@ -100,7 +99,7 @@ void gemm_fetch(gemm *g, const gemm_stage *s, val tile_index, gemm_mask mask, va
     const val source = mask == GEMM_TO_K ? gemm_silent(g, s->source, e_less(e, e_i32(e, 0), valid)) : s->source;
     for (int i = 0; i < s->rounds; i++) {
         chunks[i] = e_buffer_load_at(e, s->of->from, VEC(4, I32), source, round_at(g, s, tile_index, i), 0);
-        if (mask == GEMM_TO_K && !s->of->preshuffled) chunks[i] = masked_chunk(g, chunks[i], valid);
+        if (mask == GEMM_TO_K && !s->of->preshuffled) chunks[i] = gemm_masked_chunk(g, chunks[i], valid);
     }
 }
 
@@ -162,7 +161,7 @@ void gemm_read(gemm *g, tile *t, int i, lds from, const val *lanes, int fixed) {
 void gemm_load_b(gemm *g, tile *t, int i, val rows, val tile_index, int k_block, gemm_mask mask) {
     ir *const e = g->e;
     const int block_bytes = GEMM_SCALE_K * PACK_ROWS;
-    const val lane = chunk_at(g, &g->b, edge_row(g), lane_chunk(g, 0));
+    const val lane = gemm_chunk_at(g, &g->b, edge_row(g), lane_chunk(g, 0));
     const val uniform = e_add(e, rows, e_muli(e, tile_index, (int64_t)g->bk * PACK_ROWS));
     const val left = e_sub(e, g->k, e_muli(e, tile_index, g->bk));
     val chunks[K_BLOCK_CHUNKS];

@@ -7,6 +7,12 @@
 
 static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
+/* Rows of a K tile in LDS: with 8w each half is whole DMA of all waves. */
+static int lds_rows(const blockscale_variant *v, int rows) {
+    enum { DMA_ROWS = 64 };
+    return v->core == GEMM_8W ? 2 * (int)ceil_div(rows / 2, DMA_ROWS) * DMA_ROWS : rows;
+}
+
 blockscale_geometry blockscale_geometry_of(const blockscale_variant *v, const blockscale_shape *s) {
     blockscale_geometry g = {.m = TRIPLE_M(v->atom),
                              .n = TRIPLE_N(v->atom),
@@ -23,8 +29,8 @@ blockscale_geometry blockscale_geometry_of(const blockscale_variant *v, const bl
     g.k_steps = GEMM_SCALE_K / g.k;
     g.k_blocks = g.bk / GEMM_SCALE_K;
     g.acc = g.m * g.n / LANES;
-    g.a_bytes = g.bm * g.bk;
-    g.b_bytes = v->core == GEMM_8W || s->b == GEMM_B_PLAIN ? g.bn * g.bk : 0;
+    g.a_bytes = lds_rows(v, g.bm) * g.bk;
+    g.b_bytes = v->core == GEMM_8W || s->b == GEMM_B_PLAIN ? lds_rows(v, g.bn) * g.bk : 0;
     g.lds_bytes = 2 * (g.a_bytes + g.b_bytes);
     const int shuffled = v->cshuffle ? g.bm * g.bn * 2 : 0;
     if (g.lds_bytes < shuffled) g.lds_bytes = shuffled;
@@ -123,9 +129,11 @@ static cdnagen_status check_tile(const chip *c, const blockscale_variant *v, con
                     "gemm_blockscale: %d columns of t%dx%dx%d are not a multiple of %d: %d waves along them%s of "
                     "%d-column atoms",
                     g->bn, g->bm, g->bn, g->bk, columns, g->waves_n, is_8w ? ", two halves" : "", g->n);
-    if (is_8w && g->bn / 2 > GEMM_SCALE_K)
-        return fail(CDNAGEN_LIMIT, "gemm_blockscale: half of %d columns is more than the %d that share a scale", g->bn,
-                    GEMM_SCALE_K);
+    if (GEMM_SCALE_K % (g->bn / g->waves_n))
+        return fail(
+            CDNAGEN_LIMIT,
+            "gemm_blockscale: %d waves along %d columns own %d each; they must divide the %d that share a scale",
+            g->waves_n, g->bn, g->bn / g->waves_n, GEMM_SCALE_K);
     if (g->a_bytes / g->threads % 8)
         return fail(CDNAGEN_LIMIT,
                     "gemm_blockscale: t%dx%dx%d gives each of %d threads %d bytes of A; a multiple of 8 is needed",
@@ -141,6 +149,12 @@ static cdnagen_status check_tile(const chip *c, const blockscale_variant *v, con
                     "workgroup on %s has %d",
                     g->bm, g->bn, g->bk, g->lds_bytes, g->a_bytes, g->b_bytes, v->cshuffle ? "; or C for cs" : "",
                     c->name, c->lds_bytes);
+    if (is_8w && g->bk != GEMM_SCALE_K)
+        return fail(CDNAGEN_BAD_TAG, "gemm_blockscale: a K tile of 8w has %d elements, not the %d of t%dx%dx%d",
+                    GEMM_SCALE_K, g->bk, g->bm, g->bn, g->bk);
+    if (is_8w && c->lds_dma_bytes < 16)
+        return fail(CDNAGEN_LIMIT, "gemm_blockscale: 8w loads by LDS DMA of 16 bytes a lane; %s has %d", c->name,
+                    c->lds_dma_bytes);
     /* A sum and half as much again for its parts: with more waves the sums alone spill. */
     const int sums = g->bm * g->bn / g->threads, most = c->vgpr_per_simd * 2 / (3 * sums);
     if (v->wpe > most)
@@ -221,7 +235,7 @@ static cdnagen_status check_operands(const chip *c, const blockscale_shape *s) {
 static cdnagen_status check_generated(const chip *c, const blockscale_variant *v, const blockscale_shape *s) {
     TRY(check_operands(c, s));
     const pair lacking[] = {
-        {v->core == GEMM_8W, "8w"},
+        {v->core == GEMM_8W && v->atom != TRIPLE(16, 16, 128), "8w and another MFMA than 16x16x128"},
         {v->ablation != 0, "an x field"},
         {s->scales == GEMM_SCALES_UE8M0, "scales=ue8m0"},
     };

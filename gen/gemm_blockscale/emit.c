@@ -167,7 +167,7 @@ static void compute(blockscale *b, gemm *g, place at) {
     g->c_stride = e_muli(e, e_trunc(e, b->c_stride), 2);
     g->c = e_buffer(e, c, span(b, p.rows, g->c_stride, e_muli(e, p.columns, 2)));
     g->columns = p.columns;
-    const gemm_sums sums = gemm_4w(g);
+    const gemm_sums sums = b->v->core == GEMM_8W ? gemm_8w(g) : gemm_4w(g);
     if (b->g.split_k == 1)
         gemm_store(g, &sums);
     else
@@ -187,6 +187,18 @@ static void begin_kernel(ir *e, const plan *p) {
     e_kernel_begin(e, &k);
 }
 
+/* When sums of a K block are promoted, and for 8w who multiplies when. */
+static void set_schedule(const blockscale *b, gemm *g) {
+    enum { FOLD_AHEAD = 4 /* MFMA that hide the latency of what is promoted behind them */ };
+    const blockscale_variant *const v = b->v;
+    const int sums = b->g.m_atoms * b->g.n_atoms;
+    g->promote_every = v->fused ? b->g.m_atoms : sums;
+    if (v->core != GEMM_8W) return;
+    g->promote_every = v->fold ? (int)v->fold : sums / 4;
+    g->promote_delay = v->fold && v->fold < FOLD_AHEAD ? FOLD_AHEAD / (int)v->fold : v->fold || v->sched != GEMM_INLINE;
+    g->turn = v->fold ? 0 : v->sched == GEMM_CLUSTER ? 2 : 1;
+}
+
 static gemm frame(const blockscale *b) {
     const blockscale_variant *const v = b->v;
     const blockscale_geometry *const g = &b->g;
@@ -203,7 +215,6 @@ static gemm frame(const blockscale *b) {
                   .unroll = (int)v->unroll,
                   .cshuffle = (int)v->cshuffle,
                   .async = (int)v->async,
-                  .promote_every = v->fused ? g->m_atoms : g->m_atoms * g->n_atoms,
                   .ablation = (gemm_ablation)v->ablation,
                   .out = (gemm_out)b->s->out,
                   .arena = e_lds(b->e, "arena", g->lds_bytes, 128)};
@@ -227,6 +238,7 @@ void gemm_blockscale_emit(ir *e, const plan *p) {
     b.tiles_m = e_ceil_div(e, b.m, e_i32(e, b.g.bm));
     b.tiles_n = e_ceil_div(e, b.n, e_i32(e, b.g.bn));
     gemm g = frame(&b);
+    set_schedule(&b, &g);
     gemm_begin(&g);
     if (b.g.split_k > 1) b.split = e_workgroup(e, 1);
     const val first = e_workgroup(e, 0);
