@@ -6,7 +6,7 @@
 
 #include "gen/gemm_blockscale/gemm_blockscale.h"
 
-enum { CHOICES_MAX = 3 };
+enum { CHOICES_MAX = 2 /* tags of a row; also the widths of a split one */ };
 #define MIB (1ll << 20)
 
 /* job: what the conditions ask. */
@@ -19,59 +19,67 @@ static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 /* ---- conditions, one a function. source: README.md of this folder, "Routes" ---- */
 
-enum { GRID_SMALL = 192 /* workgroups that leave most of a device idle */ };
-
 static int64_t tiles(const job *j, int bm, int bn) { return ceil_div(j->m, bm) * ceil_div(j->n, bn); }
 static int64_t c_bytes(const job *j) { return 2 * j->m * j->n; }
 static int has_wide_dma(const job *j) { return j->chip->lds_dma_bytes >= 16; }
 
-static int is_decode(const job *j) { return j->m <= 64 || tiles(j, 64, 128) < GRID_SMALL; }
+/* is_full: `count` workgroups, one a compute unit, leave less than a tenth of their last round idle. */
+static int is_full(const job *j, int64_t count) {
+    const int64_t cus = j->chip->cus;
+    return count >= cus && 10 * count >= 9 * cus * ceil_div(count, cus);
+}
+
+static int is_decode(const job *j) { return j->m <= 64 || tiles(j, 64, 128) < j->chip->cus; }
 static int is_narrow_and_deep(const job *j) {
-    return has_wide_dma(j) && j->n <= 2048 && j->k >= 4096 && 10 * tiles(j, 128, 256) >= 9 * j->chip->cus &&
+    return has_wide_dma(j) && j->n <= 2048 && j->k >= 4096 && tiles(j, 128, 256) >= j->chip->cus &&
            c_bytes(j) <= 64 * MIB;
 }
 static int is_deep(const job *j) {
-    const int64_t t = tiles(j, 192, 256), cus = j->chip->cus;
-    return has_wide_dma(j) && j->k >= 4608 && ((10 * t >= 6 * cus && t <= cus) || t >= 4 * cus);
+    const int64_t count = tiles(j, 192, 256);
+    return has_wide_dma(j) && j->k >= 4608 && (is_full(j, count) || count >= 4 * j->chip->cus);
 }
-static int is_deep_without_wide_dma(const job *j) {
-    return !has_wide_dma(j) && j->k >= 8192 && j->n % 256 == 0 && tiles(j, 64, 256) >= 128;
-}
-static int is_square_without_wide_dma(const job *j) { return !has_wide_dma(j) && tiles(j, 128, 128) >= j->chip->cus; }
 static int is_wide(const job *j) { return has_wide_dma(j) && j->k > 512 && (j->n >= 16384 || c_bytes(j) >= 256 * MIB); }
 static int is_saturated_and_light(const job *j) {
     return has_wide_dma(j) && j->k <= 1024 && tiles(j, 64, 256) >= 8 * j->chip->cus;
 }
 static int fills_device(const job *j) { return has_wide_dma(j) && tiles(j, 64, 256) >= j->chip->cus; }
+static int is_deep_without_wide_dma(const job *j) {
+    return !has_wide_dma(j) && j->k >= 8192 && j->n % 256 == 0 && tiles(j, 64, 256) >= j->chip->cus;
+}
+static int is_square_without_wide_dma(const job *j) { return !has_wide_dma(j) && tiles(j, 128, 128) >= j->chip->cus; }
 static int always(const job *j) {
     (void)j;
     return 1;
 }
 
 /* route: a class of problems. Tags are without their MFMA, which is the chip's. */
-typedef enum tile_order { ORDER_OF_TAG, ORDER_BY_MODEL } tile_order;
+typedef enum tile_order {
+    ORDER_OF_TAG,
+    ORDER_BY_MODEL, /* the one that fills L2 least */
+    SPLIT_BY_GRID   /* no tag: as many parts of K as the device has room for */
+} tile_order;
 typedef struct route {
     int (*holds)(const job *j);
-    tile_order order; /* of the tiles: as the tags say, or the one that the model of L2 fills least with */
+    tile_order order;
     const char *tags[CHOICES_MAX];
 } route;
 
-/* The first row that holds is taken; where none does, K is split. */
+/* Rows that hold are tried in order, so that a later, wider class is what is left where a tag of the first does not fit.
+ * Only where K is split there are fewer workgroups than compute units. */
 static const route routes[] = {
-    {is_decode, ORDER_OF_TAG, {NULL}},
+    {is_decode, SPLIT_BY_GRID, {NULL}},
     {is_narrow_and_deep, ORDER_OF_TAG, {"t128x256x128_8w_cluster"}},
-    {is_deep, ORDER_OF_TAG, {"t192x256x128_8w_cluster", "t256x128x128_8w_cluster", "t128x256x128_8w_cluster"}},
+    {is_deep, ORDER_BY_MODEL, {"t192x256x128_8w_cluster", "t128x256x128_8w_cluster"}},
     {is_wide, ORDER_OF_TAG, {"t64x256x128_4w_panel8_cs_async_wpe2"}},
     {is_saturated_and_light, ORDER_OF_TAG, {"t64x256x128_4w_cs_async_wpe2"}},
     {fills_device, ORDER_BY_MODEL, {"t64x256x128_4w_cs_async_wpe2"}},
     {is_deep_without_wide_dma, ORDER_OF_TAG, {"t64x256x128_4w_cs_wpe2"}},
     {is_square_without_wide_dma, ORDER_BY_MODEL, {"t128x128x128_4w_wm2_cs"}},
     {always, ORDER_BY_MODEL, {"t64x128x128_4w_cs"}},
+    {always, ORDER_OF_TAG, {"t32x64x128_4w", "t16x64x128_4w"}},
 };
 
-/* Tried after the class's own: the smaller tile, and then what asks least of the shape. */
-static const char *const fallbacks[] = {"t64x256x128_4w_wpe2", "t64x128x128_4w_cs", "t64x128x128_4w", "t32x64x128_4w",
-                                        "t16x64x128_4w"};
+enum { ROUTES = sizeof routes / sizeof *routes, FOUND_MAX = ROUTES * CHOICES_MAX };
 
 /* ---- split K ---- */
 
@@ -85,10 +93,8 @@ static void decode_tag(const job *j, int columns, char *out, size_t room) {
     int64_t splits = grid ? ceil_div(j->chip->cus, grid) : 1;
     if (splits > SPLITS_MAX) splits = SPLITS_MAX;
     if (splits > most) splits = most;
-    if (splits > 1)
-        snprintf(out, room, "t%dx%dx%d_4w_sk%d", rows, columns, depth, (int)splits);
-    else
-        snprintf(out, room, "t%dx%dx%d_4w", rows, columns, depth);
+    const int length = snprintf(out, room, "t%dx%dx%d_4w", rows, columns, depth);
+    if (splits > 1) snprintf(out + length, room - (size_t)length, "_sk%d", (int)splits);
 }
 
 /* ---- raster by the model ---- */
@@ -126,11 +132,17 @@ typedef struct search {
     const target *target;
     const blockscale_shape *shape;
     job job;
-    int rank, choices; /* asked for; found so far */
-    blockscale_variant found;
-    int unlike;   /* tags passed over for anything but a kernel that cannot be generated yet */
-    text lacking; /* tags passed over, and why */
+    int rank, choices;                   /* asked for; found so far */
+    blockscale_variant found[FOUND_MAX]; /* in their order, each once */
+    int unlike;                          /* tags passed over for anything but a kernel that cannot be generated yet */
+    text lacking;                        /* tags passed over, and why */
 } search;
+
+static int is_new(const search *s, const blockscale_variant *v) {
+    for (int i = 0; i < s->choices; i++)
+        if (!memcmp(&s->found[i], v, sizeof *v)) return 0;
+    return 1;
+}
 
 static cdnagen_status consider(search *s, const char *body, tile_order order) {
     char tag[SYMBOL_MAX];
@@ -139,30 +151,26 @@ static cdnagen_status consider(search *s, const char *body, tile_order order) {
     TRY(tag_parse(&gemm_blockscale_family.tag, tag, &v));
     /* Stores of several columns at once need rows of C that begin with such a group. */
     if (v.cshuffle && s->job.n % GEMM_CS_COLUMNS) v.cshuffle = 0;
-    if (order == ORDER_BY_MODEL && s->choices == s->rank) TRY(best_order(&s->job, &v));
+    if (order == ORDER_BY_MODEL) TRY(best_order(&s->job, &v));
     blockscale_shape shape = *s->shape;
     blockscale_complete(&v, &shape);
     const cdnagen_status status = blockscale_check(s->target, &v, &shape);
     if (status != CDNAGEN_OK) {
         s->unlike += status != CDNAGEN_NOT_YET;
         text_add(&s->lacking, "; %s: %s", tag, cdnagen_error());
-    } else if (s->choices++ == s->rank) {
-        s->found = v;
+    } else if (is_new(s, &v)) {
+        s->found[s->choices++] = v;
     }
     return CDNAGEN_OK;
 }
 
-static cdnagen_status consider_all(search *s) {
-    const route *r = routes;
-    while (!r->holds(&s->job)) r++;
-    for (int i = 0; i < CHOICES_MAX && r->tags[i]; i++) TRY(consider(s, r->tags[i], r->order));
-    if (r->holds == is_decode)
-        for (int columns = 64; columns <= 128; columns += 64) {
-            char tag[SYMBOL_MAX];
-            decode_tag(&s->job, columns, tag, sizeof tag);
-            TRY(consider(s, tag, ORDER_OF_TAG));
-        }
-    for (size_t i = 0; i < sizeof fallbacks / sizeof fallbacks[0]; i++) TRY(consider(s, fallbacks[i], ORDER_OF_TAG));
+static cdnagen_status consider_route(search *s, const route *r) {
+    for (int i = 0; i < CHOICES_MAX && r->tags[i] && s->choices <= s->rank; i++) TRY(consider(s, r->tags[i], r->order));
+    for (int columns = 64; columns <= 128 && r->order == SPLIT_BY_GRID && s->choices <= s->rank; columns += 64) {
+        char tag[SYMBOL_MAX];
+        decode_tag(&s->job, columns, tag, sizeof tag);
+        TRY(consider(s, tag, r->order));
+    }
     return CDNAGEN_OK;
 }
 
@@ -174,9 +182,11 @@ cdnagen_status blockscale_route(const target *t, const void *shape, int rank, vo
                     : given->n < 0 ? "n"
                                    : "k");
     search s = {.target = t, .shape = given, .rank = rank, .job = {t->chip, given->m, given->n, given->k}};
-    cdnagen_status status = consider_all(&s);
+    cdnagen_status status = CDNAGEN_OK;
+    for (int i = 0; i < ROUTES && !status && s.choices <= rank; i++)
+        if (routes[i].holds(&s.job)) status = consider_route(&s, &routes[i]);
     if (!status && rank < s.choices)
-        memcpy(variant, &s.found, sizeof s.found);
+        memcpy(variant, &s.found[rank], sizeof s.found[rank]);
     else if (!status && !s.choices && !s.unlike)
         status = CDNAGEN_NOT_YET; /* as the last check said, for this and every other tag */
     else if (!status)

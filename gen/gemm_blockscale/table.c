@@ -83,16 +83,20 @@ static const field shape_fields[] = {
      "a run's rows are further apart by this many times 16 elements"},
 };
 
-static const char *const examples[] = {"m=1 n=7168 k=2048",
+#define PACKED(words) words " b=preshuffled"
+static const char *const examples[] = {PACKED("m=1 n=7168 k=2048"),
+                                       PACKED("m=64 n=4096 k=7168"),
+                                       PACKED("m=256 n=7168 k=7168"),
+                                       PACKED("m=4096 n=2048 k=7168"),
+                                       PACKED("m=4096 n=7168 k=2048"),
+                                       PACKED("m=16384 n=1536 k=7168"),
+                                       PACKED("m=16384 n=7168 k=768"),
+                                       PACKED("m=4096 n=2112 k=7168"),
+                                       PACKED("m=4096 n=65536 k=1536"),
+                                       PACKED("m=16384 n=7168 k=18432"),
                                        "m=64 n=4096 k=7168",
-                                       "m=256 n=7168 k=7168",
                                        "m=4096 n=2048 k=7168",
                                        "m=4096 n=7168 k=2048",
-                                       "m=16384 n=7168 k=768",
-                                       "m=4096 n=65536 k=1536",
-                                       "m=4096 n=2112 k=7168",
-                                       "m=4096 n=24576 k=1536",
-                                       "m=16384 n=7168 k=18432",
                                        NULL};
 
 /* Rows from decoding to prefill, columns and depths of models' layers, with and without tails. */
