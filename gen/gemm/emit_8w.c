@@ -172,9 +172,11 @@ static void place_scales(eight_waves *w) {
             w->b_scale_at[j][c] = gemm_scale_at(g, &g->b_scales, e_addi(e, column, w->sums.columns[j] + c));
 }
 
+/* At least so many: where rows share a scale, loads of one place are made one. */
 static int scale_loads(const eight_waves *w) {
     if (w->g->scaling != GEMM_PROMOTE) return 0;
-    return w->sums.m_atoms + (has_b_columns(w) ? 4 * w->sums.n_atoms : 1);
+    const int rows = w->g->a_scales.rows == 1 ? w->sums.m_atoms : 1;
+    return rows + (has_b_columns(w) ? 4 * w->sums.n_atoms : 1);
 }
 
 static void load_scales(eight_waves *w, val tile_index) {

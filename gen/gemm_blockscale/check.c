@@ -236,6 +236,7 @@ static cdnagen_status check_generated(const chip *c, const blockscale_variant *v
     TRY(check_operands(c, s));
     const pair lacking[] = {
         {v->core == GEMM_8W && v->atom != TRIPLE(16, 16, 128), "8w and another MFMA than 16x16x128"},
+        {v->async && c->lds_dma_bytes < 16, "async"},
         {v->ablation != 0, "an x field"},
         {s->scales == GEMM_SCALES_UE8M0, "scales=ue8m0"},
     };

@@ -14,29 +14,45 @@ enum { CASES_MAX = 8192, PARTS_MAX = 16, NAME_BYTES = 400 };
 
 /* What a tag must have in its shape: preshuffled B where LDS has no room for plain B. */
 typedef struct kernel_row {
-    const char *tag;
+    const char *chip, *tag;
     const char *words; /* "" or one that the tag needs */
 } kernel_row;
 
 static const kernel_row kernels[] = {
-    {"mfma16x16x128_t64x256x128_4w_panel8_cs_async_wpe2", "b=preshuffled"},
-    {"mfma16x16x128_t64x256x128_4w_cs_async_wpe2", "b=preshuffled"},
-    {"mfma16x16x128_t64x256x128_4w_fused", "b=preshuffled"},
-    {"mfma16x16x128_t64x256x128_4w_async", ""},
-    {"mfma16x16x128_t64x128x128_4w_cs", ""},
-    {"mfma16x16x128_t64x128x128_4w", ""},
-    {"mfma16x16x128_t64x128x256_4w_cs", ""},
-    {"mfma16x16x128_t32x64x128_4w", ""},
-    {"mfma16x16x128_t32x128x256_4w_cs_async", ""},
-    {"mfma16x16x128_t16x64x128_4w", ""},
-    {"mfma16x16x128_t16x64x256_4w_sk4", ""},
-    {"mfma16x16x128_t16x128x128_4w_sk3", ""},
-    {"mfma16x16x128_t64x128x128_4w_sk2_wpe2", "b=preshuffled"},
-    {"mfma16x16x128_t128x128x128_4w_wm2_group4", ""},
-    {"mfma16x16x128_t64x64x128_4w_wm2_xcd_pers", ""},
-    {"mfma16x16x128_t64x128x128_4w_group2_cs_pers", ""},
-    {"mfma16x16x128_t64x128x128_4w_panel2_async", ""},
-    {"mfma16x16x32_t64x128x128_4w_cs", ""},
+    {"gfx950", "mfma16x16x128_t64x256x128_4w_panel8_cs_async_wpe2", "b=preshuffled"},
+    {"gfx950", "mfma16x16x128_t64x256x128_4w_cs_async_wpe2", "b=preshuffled"},
+    {"gfx950", "mfma16x16x128_t64x256x128_4w_fused", "b=preshuffled"},
+    {"gfx950", "mfma16x16x128_t64x256x128_4w_async", ""},
+    {"gfx950", "mfma16x16x128_t64x128x128_4w_cs", ""},
+    {"gfx950", "mfma16x16x128_t64x128x128_4w", ""},
+    {"gfx950", "mfma16x16x128_t64x128x256_4w_cs", ""},
+    {"gfx950", "mfma16x16x128_t32x64x128_4w", ""},
+    {"gfx950", "mfma16x16x128_t32x128x256_4w_cs_async", ""},
+    {"gfx950", "mfma16x16x128_t16x64x128_4w", ""},
+    {"gfx950", "mfma16x16x128_t16x64x256_4w_sk4", ""},
+    {"gfx950", "mfma16x16x128_t16x128x128_4w_sk3", ""},
+    {"gfx950", "mfma16x16x128_t64x128x128_4w_sk2_wpe2", "b=preshuffled"},
+    {"gfx950", "mfma16x16x128_t128x128x128_4w_wm2_group4", ""},
+    {"gfx950", "mfma16x16x128_t64x64x128_4w_wm2_xcd_pers", ""},
+    {"gfx950", "mfma16x16x128_t64x128x128_4w_group2_cs_pers", ""},
+    {"gfx950", "mfma16x16x128_t64x128x128_4w_panel2_async", ""},
+    {"gfx950", "mfma16x16x32_t64x128x128_4w_cs", ""},
+    {"gfx950", "mfma16x16x128_t32x64x256_4w_sk2", ""},
+    {"gfx950", "mfma16x16x128_t64x64x256_4w", ""},
+    {"gfx950", "mfma16x16x128_t64x128x256_4w", ""},
+    {"gfx950", "mfma16x16x128_t128x256x128_8w_cluster", ""},
+    {"gfx950", "mfma16x16x128_t128x256x128_8w_delayed_panel2", ""},
+    {"gfx950", "mfma16x16x128_t128x256x128_8w_cs_wpe2", ""},
+    {"gfx950", "mfma16x16x128_t128x128x128_8w_fold4_sk2", ""},
+    {"gfx950", "mfma16x16x128_t192x256x128_8w_cluster", ""},
+    {"gfx950", "mfma16x16x128_t64x128x128_8w_group2_cs_pers", ""},
+    {"gfx942", "mfma16x16x32_t64x256x128_4w_cs_wpe2", "b=preshuffled"},
+    {"gfx942", "mfma16x16x32_t128x128x128_4w_wm2_group8_cs", ""},
+    {"gfx942", "mfma16x16x32_t64x128x128_4w_cs", ""},
+    {"gfx942", "mfma16x16x32_t64x64x256_4w", ""},
+    {"gfx942", "mfma16x16x32_t32x64x256_4w_sk3", ""},
+    {"gfx942", "mfma16x16x32_t16x64x256_4w_sk8", ""},
+    {"gfx942", "mfma16x16x32_t16x64x128_4w", ""},
 };
 
 /* Words of the shape that make another kernel. */
@@ -92,7 +108,7 @@ static void add_case(int kernel, int fact, const lengths *s, int data, int mode,
     sweep_case *const c = &cases[case_count];
     snprintf(c->shape, sizeof c->shape, "m=%d n=%d k=%d %s %s %s", s->m, s->n, s->k, repeats ? "" : k->words,
              facts[fact], data_words[data]);
-    const target t = target_of("gfx950");
+    const target t = target_of(k->chip);
     char tag[NAME_BYTES];
     snprintf(tag, sizeof tag, OP "%s", k->tag);
     plan p;
@@ -101,7 +117,7 @@ static void add_case(int kernel, int fact, const lengths *s, int data, int mode,
     c->kernel = k;
     c->mode = modes[mode];
     c->seed = seed;
-    snprintf(c->name, sizeof c->name, "%s %s seed %d, %s", k->tag, c->shape, (int)seed, c->mode);
+    snprintf(c->name, sizeof c->name, "%s %s %s seed %d, %s", k->chip, k->tag, c->shape, (int)seed, c->mode);
     if (++case_count == CASES_MAX) abort();
 }
 
@@ -132,7 +148,8 @@ static void select_all(void) {
 
 /* ---- running them ---- */
 
-static cdnagen *ctx;
+/* contexts: one a chip, in the order of the chip table. */
+static cdnagen *contexts[CHIP_COUNT];
 
 static void no_log(void *user, cdnagen_log_level level, const char *line) {
     (void)user;
@@ -140,39 +157,49 @@ static void no_log(void *user, cdnagen_log_level level, const char *line) {
     (void)line;
 }
 
-static void simulate(const char *mode) {
-    const target t = target_of("gfx950");
+/* The device is opened at a context's first use, which sets the mode: from then on simulate() does. */
+static void open_contexts(void) {
+    for (int i = 0; i < CHIP_COUNT; i++) {
+        const cdnagen_options options = {.size = sizeof options,
+                                         .device = "sim",
+                                         .target = chips[i].name,
+                                         .sim_mode = "",
+                                         .cache_dir = "",
+                                         .log = no_log};
+        const char *name;
+        if (cdnagen_create_context(&options, &contexts[i]) || cdnagen_device_name(contexts[i], &name))
+            fail_msg("%s", cdnagen_error());
+    }
+}
+
+/* simulate: the context of the chip, which the simulator now is. */
+static cdnagen *simulate(const char *chip_name, const char *mode) {
+    const target t = target_of(chip_name);
     const hip_table *table;
     if (sim_open(t.chip, mode, &table)) fail_msg("%s: %s", mode, cdnagen_error());
+    return contexts[t.chip - chips];
 }
 
-static void open_context(void) {
-    const cdnagen_options options = {
-        .size = sizeof options, .device = "sim", .target = "gfx950", .sim_mode = "", .cache_dir = "", .log = no_log};
-    const char *name;
-    /* The device is opened at its first use, which sets the mode: from here on simulate() does. */
-    if (cdnagen_create_context(&options, &ctx) || cdnagen_device_name(ctx, &name)) fail_msg("%s", cdnagen_error());
-}
-
-static cdnagen_kernel *kernel_of(const char *tag, const char *shape, plan *p) {
+static cdnagen_kernel *kernel_of(cdnagen *ctx, const kernel_row *k, const char *shape, plan *p) {
     char full[NAME_BYTES];
     cdnagen_kernel *kernel = NULL;
-    snprintf(full, sizeof full, OP "%s", tag);
-    *p = plan_of(full, shape);
-    if (gen_kernel(ctx, full, shape, &kernel)) fail_msg("%s %s: %s", tag, shape, cdnagen_error());
+    const target t = target_of(k->chip);
+    snprintf(full, sizeof full, OP "%s", k->tag);
+    if (plan_make(full, shape, &t, 0, p) || gen_kernel(ctx, full, shape, &kernel))
+        fail_msg("%s %s: %s", k->tag, shape, cdnagen_error());
     return kernel;
 }
 
 static void a_case(void **state) {
     const sweep_case *const c = *state;
     plan p;
-    cdnagen_kernel *const kernel = kernel_of(c->kernel->tag, c->shape, &p);
+    cdnagen *const ctx = simulate(c->kernel->chip, c->mode);
+    cdnagen_kernel *const kernel = kernel_of(ctx, c->kernel, c->shape, &p);
     cdnagen_kernel_info info = {.size = sizeof info};
     assert_int_equal(cdnagen_get_kernel_info(kernel, &info), CDNAGEN_OK);
     /* A scale a column takes more registers than the larger tiles have left, which costs time and no result. */
     if (!strstr(c->shape, "scale_n=1") && (info.vgpr_spills || info.scratch_bytes || info.agpr))
         fail_msg("%u VGPRs spilled, %u bytes of scratch, %u AGPRs", info.vgpr_spills, info.scratch_bytes, info.agpr);
-    simulate(c->mode);
     const check_options how = {.seed = c->seed};
     check_report report;
     if (check_run(ctx, kernel, &p, &how, &report)) fail_msg("%s", cdnagen_error());
@@ -183,7 +210,7 @@ static void a_case(void **state) {
 /* ---- launches that are no case of the table ---- */
 
 /* run_bits: one launch's C, in memory of the caller's. */
-static uint16_t *run_bits(cdnagen_kernel *kernel, const plan *p, const problem *data, void *const *device,
+static uint16_t *run_bits(cdnagen *ctx, cdnagen_kernel *kernel, const plan *p, const problem *data, void *const *device,
                           size_t size) {
     const workload *const w = p->family->workload;
     cdnagen_gemm_blockscale_args args;
@@ -202,15 +229,20 @@ static uint16_t *run_bits(cdnagen_kernel *kernel, const plan *p, const problem *
 static void launches_repeat_to_the_bit(void **state) {
     (void)state;
     enum { LAUNCHES = 30 };
-    static const char *const rows[][2] = {
-        {"mfma16x16x128_t64x128x128_4w_cs", "m=70 n=272 k=640"},
-        {"mfma16x16x128_t16x64x128_4w_sk4", "m=33 n=144 k=1024"},
-        {"mfma16x16x128_t64x64x128_4w_wm2_xcd_pers", "m=130 n=272 k=256"},
+    static const struct {
+        kernel_row kernel;
+        const char *shape;
+    } rows[] = {
+        {{"gfx950", "mfma16x16x128_t64x128x128_4w_cs", ""}, "m=70 n=272 k=640"},
+        {{"gfx950", "mfma16x16x128_t16x64x128_4w_sk4", ""}, "m=33 n=144 k=1024"},
+        {{"gfx950", "mfma16x16x128_t64x64x128_4w_wm2_xcd_pers", ""}, "m=130 n=272 k=256"},
+        {{"gfx950", "mfma16x16x128_t128x256x128_8w_cluster", ""}, "m=130 n=272 k=640"},
+        {{"gfx942", "mfma16x16x32_t16x64x128_4w_sk4", ""}, "m=33 n=144 k=1024"},
     };
-    simulate("threads=2");
     for (size_t i = 0; i < COUNT(rows); i++) {
         plan p;
-        cdnagen_kernel *const kernel = kernel_of(rows[i][0], rows[i][1], &p);
+        cdnagen *const ctx = simulate(rows[i].kernel.chip, "threads=2");
+        cdnagen_kernel *const kernel = kernel_of(ctx, &rows[i].kernel, rows[i].shape, &p);
         problem data;
         void *device[PROBLEM_BUFFERS_MAX];
         if (p.family->workload->make(&p, 7, &data)) fail_msg("%s", cdnagen_error());
@@ -220,10 +252,10 @@ static void launches_repeat_to_the_bit(void **state) {
                 fail_msg("%s", cdnagen_error());
         cdnagen_gemm_blockscale_args args;
         p.family->workload->arguments(&p, &data, device, &args);
-        uint16_t *const first = run_bits(kernel, &p, &data, device, args.c.bytes);
+        uint16_t *const first = run_bits(ctx, kernel, &p, &data, device, args.c.bytes);
         for (int l = 1; l < LAUNCHES; l++) {
-            uint16_t *const again = run_bits(kernel, &p, &data, device, args.c.bytes);
-            if (memcmp(first, again, args.c.bytes)) fail_msg("%s: launch %d differs", rows[i][0], l);
+            uint16_t *const again = run_bits(ctx, kernel, &p, &data, device, args.c.bytes);
+            if (memcmp(first, again, args.c.bytes)) fail_msg("%s: launch %d differs", rows[i].kernel.tag, l);
             free(again);
         }
         free(first);
@@ -235,13 +267,12 @@ static void launches_repeat_to_the_bit(void **state) {
 
 static void k_of_zero_writes_zeros(void **state) {
     (void)state;
-    simulate("late poison check=all threads=1");
     for (size_t k = 0; k < COUNT(kernels); k++) {
-        if (strstr(kernels[k].tag, "_sk")) continue;
         char shape[NAME_BYTES];
         snprintf(shape, sizeof shape, "m=70 n=272 k=0 %s", kernels[k].words);
         plan p;
-        cdnagen_kernel *const kernel = kernel_of(kernels[k].tag, shape, &p);
+        cdnagen *const ctx = simulate(kernels[k].chip, "late poison check=all threads=1");
+        cdnagen_kernel *const kernel = kernel_of(ctx, &kernels[k], shape, &p);
         const check_options how = {.seed = 1};
         check_report report;
         if (check_run(ctx, kernel, &p, &how, &report)) fail_msg("%s: %s", kernels[k].tag, cdnagen_error());
@@ -258,12 +289,40 @@ static void lengths_make_no_kernel(void **state) {
     char key[80] = "";
     for (size_t i = 0; i < COUNT(rows); i++) {
         plan p;
-        cdnagen_kernel *const kernel = kernel_of("mfma16x16x128_t64x128x128_4w_cs", rows[i], &p);
+        const kernel_row k = {"gfx950", "mfma16x16x128_t64x128x128_4w_cs", ""};
+        cdnagen_kernel *const kernel = kernel_of(simulate(k.chip, "threads=1"), &k, rows[i], &p);
         assert_int_equal(cdnagen_get_kernel_info(kernel, &info), CDNAGEN_OK);
         if (i) assert_string_equal(info.key, key);
         snprintf(key, sizeof key, "%s", info.key);
         cdnagen_free_kernel(kernel);
     }
+}
+
+/* without_order: what a kernel computes does not depend on the order of its tiles, nor on how many parts K has. */
+static blockscale_variant without_order(blockscale_variant v) {
+    v.group = v.panel = v.xcd = 0;
+    v.split_k = v.split_k != 0;
+    return v;
+}
+
+static void every_tag_that_auto_takes_is_swept(void **state) {
+    (void)state;
+    for (int c = 0; c < CHIP_COUNT; c++)
+        for (const char *const *words = gemm_blockscale_family.examples; *words; words++) {
+            const target t = target_of(chips[c].name);
+            blockscale_shape s;
+            blockscale_variant v, swept;
+            assert_int_equal(shape_parse(&gemm_blockscale_family.shape, *words, &s), CDNAGEN_OK);
+            if (blockscale_route(&t, &s, 0, &v)) fail_msg("%s: %s", *words, cdnagen_error());
+            v = without_order(v);
+            size_t i = 0;
+            for (; i < COUNT(kernels); i++) {
+                assert_int_equal(tag_parse(&gemm_blockscale_family.tag, kernels[i].tag, &swept), CDNAGEN_OK);
+                swept = without_order(swept);
+                if (!strcmp(kernels[i].chip, chips[c].name) && !memcmp(&swept, &v, sizeof v)) break;
+            }
+            if (i == COUNT(kernels)) fail_msg("%s on %s: no row has what auto takes", *words, chips[c].name);
+        }
 }
 
 int main(int argc, char **argv) {
@@ -273,7 +332,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     cases = calloc(CASES_MAX, sizeof *cases);
-    struct CMUnitTest *const tests = calloc(CASES_MAX + 3, sizeof *tests);
+    struct CMUnitTest *const tests = calloc(CASES_MAX + 4, sizeof *tests);
     if (!cases || !tests) return 1;
     if (argc > 2 && !strcmp(argv[2], "--full"))
         select_all();
@@ -286,10 +345,11 @@ int main(int argc, char **argv) {
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(launches_repeat_to_the_bit);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(k_of_zero_writes_zeros);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(lengths_make_no_kernel);
+        tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_tag_that_auto_takes_is_swept);
     }
-    open_context();
+    open_contexts();
     const int failed = _cmocka_run_group_tests("gemm_blockscale", tests, count, NULL, NULL);
-    cdnagen_free_context(ctx);
+    for (int i = 0; i < CHIP_COUNT; i++) cdnagen_free_context(contexts[i]);
     free(tests);
     free(cases);
     return failed != 0;
