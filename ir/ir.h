@@ -222,7 +222,7 @@ val e_any(ir *e, val condition); /* I1, uniform: true of some lane */
 /* ---- fp8 ----
  * e_fnuz_from_fn: E4M3FN bytes, four an I32 (or a vector of I32), for a matrix unit that reads E4M3FNUZ.
  * math:  every byte comes out as half its value, -0 as 0, NaN as a number: gather NaNs where they may come in.
- *        3 instructions a word, 4 or 5 with `nans`
+ *        4 instructions a word, 5 or 6 with `nans`
  * nans:  NULL, or an I32 that begins as 0 and is handed to e_saw_nan
  * e_saw_nan: I1, some byte that was converted with `nans` was NaN */
 val e_fnuz_from_fn(ir *e, val fn, val *nans);
