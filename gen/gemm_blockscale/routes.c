@@ -38,10 +38,6 @@ static int is_deep(const job *j) {
     const int64_t count = tiles(j, 192, 256);
     return has_wide_dma(j) && j->k >= 4608 && (is_full(j, count) || count >= 4 * j->chip->cus);
 }
-static int is_wide(const job *j) { return has_wide_dma(j) && j->k > 512 && (j->n >= 16384 || c_bytes(j) >= 256 * MIB); }
-static int is_saturated_and_light(const job *j) {
-    return has_wide_dma(j) && j->k <= 1024 && tiles(j, 64, 256) >= 8 * j->chip->cus;
-}
 static int fills_device(const job *j) { return has_wide_dma(j) && tiles(j, 64, 256) >= j->chip->cus; }
 static int is_deep_without_wide_dma(const job *j) {
     return !has_wide_dma(j) && j->k >= 8192 && j->n % 256 == 0 && tiles(j, 64, 256) >= j->chip->cus;
@@ -70,8 +66,6 @@ static const route routes[] = {
     {is_decode, SPLIT_BY_GRID, {NULL}},
     {is_narrow_and_deep, ORDER_OF_TAG, {"t128x256x128_8w_cluster"}},
     {is_deep, ORDER_BY_MODEL, {"t192x256x128_8w_cluster", "t128x256x128_8w_cluster"}},
-    {is_wide, ORDER_OF_TAG, {"t64x256x128_4w_panel8_cs_async_wpe2"}},
-    {is_saturated_and_light, ORDER_OF_TAG, {"t64x256x128_4w_cs_async_wpe2"}},
     {fills_device, ORDER_BY_MODEL, {"t64x256x128_4w_cs_async_wpe2"}},
     {is_deep_without_wide_dma, ORDER_OF_TAG, {"t64x256x128_4w_cs_wpe2"}},
     {is_square_without_wide_dma, ORDER_BY_MODEL, {"t128x128x128_4w_wm2_cs"}},
