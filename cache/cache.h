@@ -18,7 +18,7 @@ void cache_key(const char *key_text, char key[CACHE_KEY_CHARS + 1]);
 /* cache_hash: BLAKE3 of any bytes, in the same digits. */
 void cache_hash(const void *data, size_t size, char out[CACHE_KEY_CHARS + 1]);
 
-/* cache_hash_file: the same of a file from its place to its end; 0 with errno where it cannot be read. */
+/* cache_hash_file: the same of a file from its place to its end; 0, or the errno of what failed. */
 int cache_hash_file(int fd, char out[CACHE_KEY_CHARS + 1]);
 
 /* Roots: a list separated by ':' of what the disk tier looks into, in this order. A root is a directory, or a file that

@@ -36,12 +36,12 @@ int cache_hash_file(int fd, char out[CACHE_KEY_CHARS + 1]) {
     llvm_blake3_hasher_init(&hasher);
     for (ssize_t n; (n = read(fd, piece, sizeof piece));) {
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return 0;
+        if (n < 0) return errno;
         llvm_blake3_hasher_update(&hasher, piece, (size_t)n);
     }
     llvm_blake3_hasher_finalize(&hasher, hash, HASH_BYTES);
     hash_text(hash, out);
-    return 1;
+    return 0;
 }
 
 void cache_key(const char *key_text, char key[CACHE_KEY_CHARS + 1]) { cache_hash(key_text, strlen(key_text), key); }

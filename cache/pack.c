@@ -139,7 +139,7 @@ static cdnagen_status read_manifest(pack *p) {
     const uint64_t file_bytes = (uint64_t)st.st_size;
     pack_header h = {.magic = ""};
     const size_t first = file_bytes < sizeof h ? (size_t)file_bytes : sizeof h;
-    pack_layout layout;
+    pack_layout layout = {0};
     if (!read_at(p->fd, &h, first, 0)) return read_failed();
     TRY(pack_check_manifest(&h, first, file_bytes, &layout));
     p->manifest = mem_alloc((size_t)layout.manifest_bytes);

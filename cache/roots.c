@@ -38,8 +38,9 @@ static int is_file(const char *path) {
 static int can_write(const char *path) {
     char at[PATH_MAX];
     struct stat st;
-    if (strlen(path) >= sizeof at) return 0;
-    strcpy(at, path);
+    const size_t size = strlen(path) + 1;
+    if (size > sizeof at) return 0;
+    memcpy(at, path, size);
     for (int absent = 0;; absent = 1) {
         if (!stat(at, &st)) {
             const int ours = absent || st.st_uid == geteuid() || st.st_uid == 0; /* as folder_open trusts it */
@@ -50,7 +51,7 @@ static int can_write(const char *path) {
         if (slash)
             slash[slash == at] = 0;
         else
-            strcpy(at, ".");
+            memcpy(at, ".", 2);
     }
 }
 

@@ -80,9 +80,8 @@ static cdnagen_status perform(CURL *c, const char *method, const char *url, cons
 cdnagen_status http_put(const char *url, FILE *from) {
     char why[CURL_ERROR_SIZE] = "";
     TRY(open_curl());
-    if (fseeko(from, 0, SEEK_END)) return fail(CDNAGEN_IO, "PUT %s: the file has no length", url);
-    const off_t size = ftello(from);
-    rewind(from);
+    const off_t size = fseeko(from, 0, SEEK_END) ? -1 : ftello(from);
+    if (size < 0 || fseeko(from, 0, SEEK_SET)) return fail(CDNAGEN_IO, "PUT %s: the file has no length", url);
     CURL *const c = curl.curl_easy_init();
     if (!c) return fail_no_memory();
     set_common(c, url, why);

@@ -211,7 +211,7 @@ static int by_key(const void *a, const void *b) {
 static cdnagen_status verify(const cli *options, collection *c) {
     if (!options->word_count) return fail(CDNAGEN_BAD_ARGUMENT, "verify what? Name packs or cache directories");
     for (size_t i = 0; i < options->word_count; i++) TRY(collect_named(options->words[i], c));
-    qsort(c->entries, c->count, sizeof *c->entries, by_key);
+    if (c->count) qsort(c->entries, c->count, sizeof *c->entries, by_key);
     json_t *list = options->json ? json_array() : NULL;
     for (size_t i = 0; i < c->count; i++) c->bad |= !show_entry(c->entries[i], list);
     if (list) return print_object(json_pack("{s:b, s:o}", "sound", !c->bad, "entries", list));

@@ -29,9 +29,8 @@ static cdnagen_status check_pack(const char *path) {
 }
 
 static cdnagen_status hash_file(FILE *f, const char *name, char hash[CACHE_KEY_CHARS + 1]) {
-    rewind(f);
-    if (cache_hash_file(fileno(f), hash)) return CDNAGEN_OK;
-    return fail(CDNAGEN_IO, "cannot read %s: %s", name, strerror(errno));
+    const int error = fseeko(f, 0, SEEK_SET) ? errno : cache_hash_file(fileno(f), hash);
+    return error ? fail(CDNAGEN_IO, "cannot read %s: %s", name, strerror(error)) : CDNAGEN_OK;
 }
 
 /* name_in_store: STORE/HASH.   owner: mem_free; NULL if memory ran out */
@@ -107,7 +106,7 @@ static cdnagen_status pull(const char *store, const char *hash, const char *path
     const int fd = status ? -1 : mkstemp(beside.data);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w+b");
     if (!status && !f) status = fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(errno));
-    if (!status) status = fetch(url, hash, beside.data, f);
+    if (f && !status) status = fetch(url, hash, beside.data, f);
     if (f && fclose(f) && !status) status = fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(errno));
     if (!status && rename(beside.data, path)) status = fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(errno));
     if (status && fd >= 0) unlink(beside.data);

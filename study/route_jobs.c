@@ -30,8 +30,9 @@ static cdnagen_status keep_new(const job_list *all, const target *t, job_list *o
             if (status != CDNAGEN_NO_MEMORY) status = CDNAGEN_OK;
             continue;
         }
-        symbols[count] = arena_format(&out->memory, "%s", p.symbol);
-        status = symbols[count++] ? jobs_parse_line(words, 0, out) : fail_no_memory();
+        const char *const kept = arena_format(&out->memory, "%s", p.symbol);
+        status = kept ? jobs_parse_line(words, 0, out) : fail_no_memory();
+        if (kept) symbols[count++] = kept;
     }
     mem_free(symbols);
     return status;

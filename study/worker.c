@@ -15,8 +15,6 @@
 
 #include "core/clock.h"
 
-extern char **environ;
-
 enum { SAID_MAX = 16 << 10 };
 
 /* make_environment: pointers into the process's own, and `variable`.   owner: mem_free */
