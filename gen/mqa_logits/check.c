@@ -4,8 +4,10 @@
 
 #include "gen/mqa_logits/mqa_logits.h"
 
-/* VMCNT_MAX: what s_waitcnt can wait for. source: AMD CDNA3 ISA guide, s_waitcnt */
-enum { VMCNT_MAX = 63, DMA_WAVE_BYTES = 16 * LANES, SCALE_COLUMNS_PER_DMA = 64 };
+/* ITEM_SUMS: results a lane that ct lets an item have. Two items are held, beside all of Q and the weights: with more, 128
+ * heads leave room for one wave a SIMD.
+ * VMCNT_MAX: what s_waitcnt can wait for. source: AMD CDNA3 ISA guide, s_waitcnt */
+enum { ITEM_SUMS = 32, VMCNT_MAX = 63, DMA_WAVE_BYTES = 16 * LANES, SCALE_COLUMNS_PER_DMA = 64 };
 
 static int log2_floor(int64_t x) {
     int bits = 0;
@@ -48,6 +50,8 @@ mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chi
     g.k_steps = ceil_div(s->dim, g.k);
     g.row_bytes = g.k_steps * g.k;
     g.acc = g.m * g.n / LANES;
+    g.item_tiles = g.m_tiles;
+    while (v->ct && g.item_tiles % 2 == 0 && g.item_tiles * g.acc > ITEM_SUMS) g.item_tiles /= 2;
     g.fragment_bytes = g.m * g.k / LANES;
     g.workgroup_rows = (int)(v->slots ? v->rows * v->waves : v->rows);
     g.slot_kv_bytes = (int)v->bkv * g.row_bytes;

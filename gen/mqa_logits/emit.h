@@ -36,9 +36,9 @@ typedef struct mqa {
     mqa_row rows[MQA_ROWS_MAX];
 } mqa;
 
-/* mqa_item: one query row against one n-tile. */
+/* mqa_item: one query row against one n-tile, or with ct that part of its heads. */
 typedef struct mqa_item {
-    int row, n_tile;
+    int row, n_tile, part;
     val poison; /* if given, added to the lane's head sum: NaN where its key bytes have one that the MFMA cannot see */
 } mqa_item;
 

@@ -279,12 +279,27 @@ static handover first_handover(mqa *m, const pipeline *p) {
     tile kv = new_tile(m);
     read_slot(m, p, h.slot, 0, 1, &kv);
     for (int s = 0; s < m->g.k_steps; s++) h.fragment[s] = kv.v[s];
-    for (int i = 0; i < m->g.m_tiles; i++) h.sums.v[i] = t_no_sums(e, m->atom);
+    for (int i = 0; i < m->g.item_tiles; i++) h.sums.v[i] = t_no_sums(e, m->atom);
     for (int i = 0; i < MQA_GROUP_MAX; i++) h.group[i] = e_f32(e, 0);
     return h;
 }
 
-static mqa_item last_item(const mqa *m) { return (mqa_item){.row = m->row_count - 1, .n_tile = m->g.n_tiles - 1}; }
+static int parts_of(const mqa *m) { return m->g.m_tiles / m->g.item_tiles; }
+static mqa_item last_item(const mqa *m) {
+    return (mqa_item){.row = m->row_count - 1, .n_tile = m->g.n_tiles - 1, .part = parts_of(m) - 1};
+}
+
+/* Sums of the last row's last group that its last item finds begun. */
+static int open_sums(const mqa *m) { return m->g.group - 1 + (parts_of(m) > 1); }
+
+static tile item_products(mqa *m, mqa_item item, const tile *kv) {
+    tile sums = {.outer = m->g.item_tiles};
+    for (int i = 0; i < sums.outer; i++) {
+        const val none = t_no_sums(m->e, m->atom);
+        sums.v[i] = t_mma_atom(m->e, &m->rows[item.row].q, item.part * sums.outer + i, kv, item.n_tile, none);
+    }
+    return sums;
+}
 
 /* ct: one trip. Columns outside, rows inside: a fragment is read one n-tile ahead and used by all rows in turn. */
 static void trip_across(mqa *m, const pipeline *p, val t, handover *h, trips kind) {
@@ -309,19 +324,20 @@ static void trip_across(mqa *m, const pipeline *p, val t, handover *h, trips kin
             prefetch(m, p, t, slot, kind);
         }
         e_sched_fence(e);
-        for (int j = 0; j < m->row_count; j++) {
-            const tile sums = t_mma(e, &m->rows[j].q, &kv, n);
-            if (n == 0 && j == 0)
+        for (int i = 0; i < m->row_count * parts_of(m); i++) {
+            const mqa_item item = {.row = i / parts_of(m), .n_tile = n, .part = i % parts_of(m)};
+            const tile sums = item_products(m, item, &kv);
+            if (n == 0 && i == 0)
                 mqa_consume(m, &h->sums, done, h->group, before, h->col);
             else
                 mqa_consume(m, &h->sums, done, group[done.row], scales, col);
             mqa_interleave(m);
             h->sums = sums;
-            done = (mqa_item){.row = j, .n_tile = n};
+            done = item;
         }
     }
     for (int s = 0; s < m->g.k_steps; s++) h->fragment[s] = next.v[s];
-    for (int i = 0; i < last % m->g.group; i++) h->group[i] = group[done.row][i];
+    for (int i = 0; i < open_sums(m); i++) h->group[i] = group[done.row][i];
     h->scale = scales[last / m->g.group];
     h->col = col;
 }
@@ -334,8 +350,8 @@ static void loop_across(mqa *m, const pipeline *p, val from, val to, handover *h
     carried[count++] = &h->scale;
     carried[count++] = &h->col;
     for (int s = 0; s < m->g.k_steps; s++) carried[count++] = &h->fragment[s];
-    for (int i = 0; i < m->g.m_tiles; i++) carried[count++] = &h->sums.v[i];
-    for (int i = 0; i < m->g.group - 1; i++) carried[count++] = &h->group[i];
+    for (int i = 0; i < m->g.item_tiles; i++) carried[count++] = &h->sums.v[i];
+    for (int i = 0; i < open_sums(m); i++) carried[count++] = &h->group[i];
     e_loop loop;
     e_loop_begin(e, &loop, from, to, e_i32(e, 1), carried, count);
     trip_across(m, p, loop.index, h, kind);

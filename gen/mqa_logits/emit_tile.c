@@ -2,10 +2,11 @@
 /* One KV tile against a wave's rows: products, ReLU and weighted head sum, reduction over lanes, store. */
 #include "gen/mqa_logits/emit.h"
 
-/* sum over the lane's own heads of relu(product) * weight; the weights as load_row left them are halved. */
-static val head_sum(mqa *m, const mqa_row *r, const tile *sums) {
+/* sum over the lane's own heads of the item of relu(product) * weight; the weights as load_row left them are halved. */
+static val head_sum(mqa *m, const mqa_item *item, const tile *sums) {
     ir *const e = m->e;
-    const int acc = m->g.acc, count = m->g.m_tiles * acc;
+    const int acc = m->g.acc, count = m->g.item_tiles * acc;
+    const val *const weights = &m->rows[item->row].weights[item->part * count];
     const mqa_head_acc kind = (mqa_head_acc)m->v->head_acc;
     if (kind == MQA_FMA2) { /* two chains of packed pairs */
         val chain[2] = {{0}, {0}};
@@ -13,7 +14,7 @@ static val head_sum(mqa *m, const mqa_row *r, const tile *sums) {
             val pair[2];
             for (int half = 0; half < 2; half++)
                 pair[half] = e_twice_relu(e, e_element(e, sums->v[i / acc], i % acc + half));
-            const val x = e_vector(e, pair, 2), w = e_vector(e, &r->weights[i], 2);
+            const val x = e_vector(e, pair, 2), w = e_vector(e, &weights[i], 2);
             val *const sum = &chain[i / 2 % 2];
             *sum = sum->v ? e_fma(e, x, w, *sum) : e_fmul(e, x, w, 0);
         }
@@ -23,7 +24,7 @@ static val head_sum(mqa *m, const mqa_row *r, const tile *sums) {
     }
     val sum = {0};
     for (int i = 0; i < count; i++) {
-        const val x = e_twice_relu(e, e_element(e, sums->v[i / acc], i % acc)), w = r->weights[i];
+        const val x = e_twice_relu(e, e_element(e, sums->v[i / acc], i % acc)), w = weights[i];
         if (!sum.v)
             sum = e_fmul(e, x, w, kind == MQA_ADD);
         else if (kind == MQA_ADD)
@@ -57,9 +58,9 @@ void mqa_consume(mqa *m, const tile *sums, mqa_item item, val *group, const val 
     ir *const e = m->e;
     const mqa_row *const r = &m->rows[item.row];
     const int place = item.n_tile % m->g.group, g = item.n_tile / m->g.group;
-    const val part = head_sum(m, r, sums);
-    group[place] = item.poison.v ? e_fadd(e, part, item.poison, 0) : part;
-    if (place < m->g.group - 1) return;
+    const val sum = head_sum(m, &item, sums), part = item.poison.v ? e_fadd(e, sum, item.poison, 0) : sum;
+    group[place] = item.part ? e_fadd(e, group[place], part, 0) : part;
+    if (item.part < m->g.m_tiles / m->g.item_tiles - 1 || place < m->g.group - 1) return;
     const val logit = e_fmul(e, sum_group(m, group), scales[g], 0);
     store(m, r, logit, e_addi(e, col, (int64_t)g * m->g.group * m->g.n));
 }
@@ -67,7 +68,7 @@ void mqa_consume(mqa *m, const tile *sums, mqa_item item, val *group, const val 
 /* The order that swp asks of the scheduler: the products of the next item one by one, between equal parts of the
  * arithmetic on the item before. Closed by a fence: the solver's time is not linear in what it may order. */
 void mqa_interleave(mqa *m) {
-    const int products = m->g.m_tiles * m->g.k_steps, arithmetic = 2 * m->g.m_tiles * m->g.acc / products;
+    const int products = m->g.item_tiles * m->g.k_steps, arithmetic = 2 * m->g.item_tiles * m->g.acc / products;
     for (int p = 0; p < products; p++) {
         e_sched_group(m->e, SCHED_MFMA, 1);
         e_sched_group(m->e, SCHED_VALU, arithmetic);

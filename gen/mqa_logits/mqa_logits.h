@@ -46,6 +46,7 @@ typedef struct mqa_shape {
 typedef struct mqa_geometry {
     int m, n, k;                   /* atom */
     int m_tiles, n_tiles, k_steps; /* heads and dim rounded up to whole MFMAs */
+    int item_tiles;                /* m-tiles whose products wait in registers for their head sum; divides m_tiles */
     int row_bytes;                 /* k_steps * k: a row of Q or KV with its zeros */
     int acc;                       /* f32 results a lane and atom: m*n/64 */
     int fragment_bytes;            /* per lane and operand of one atom */

@@ -34,6 +34,7 @@ gfx950 mfma32x32x64_bkv64_r1_w4_lds3_pd3_swp_ts_dg 64 128 1
 gfx950 mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ct_hfma 64 128 1
 gfx950 mfma32x32x64_bkv64_r2_w1_lds2_swp_rs_ls_dg_ct_hfma 64 128 1
 gfx950 mfma32x32x64_bkv32_r1_w2_lds4_pd3_swp_dg_ct 64 128 1
+gfx950 mfma32x32x64_bkv64_r1_w2_lds3_pd3_swp_rs_ct_hfma 128 128 1
 gfx950 mfma16x16x128_bkv64_r1_w4_lds3_pd3_swp_rs_ct_hfma 64 128 1
 gfx950 mfma32x32x64_bkv64_r1_w1 64 128 0
 gfx950 mfma32x32x64_bkv128_r4_w1_hfma 128 64 1
