@@ -53,6 +53,7 @@ val e_select(ir *e, val condition, val yes, val no);
 val e_sext(ir *e, val a);            /* I32 -> I64 */
 val e_zext(ir *e, val a);            /* I32 -> I64 */
 val e_trunc(ir *e, val a);           /* I64 -> I32 */
+val e_zext_byte(ir *e, val a);       /* I8 -> I32 */
 val e_addi(ir *e, val a, int64_t b); /* with a constant of a's type; folds */
 val e_muli(ir *e, val a, int64_t b); /* the same */
 val e_ceil_div(ir *e, val a, val b); /* unsigned; b > 0 and a + b - 1 fits */
@@ -162,7 +163,7 @@ typedef struct buffer {
 buffer e_buffer(ir *e, ptr base, val extent); /* bytes, I32, unsigned */
 /* BUFFER_BEYOND: as a lane's offset it is past every extent up to it, also with what `fixed` adds. */
 #define BUFFER_BEYOND 0xfffff000u
-/* Values: I16, or 1 to 4 words; loads also 8 words. Offsets in bytes: `lane` is a lane's own (I32), `fixed` >= 0 a constant. Up to 4095 costs nothing; LLVM adds what is
+/* Values: I16, or 1 to 4 words; loads also I8 and 8 words. Offsets in bytes: `lane` is a lane's own (I32), `fixed` >= 0 a constant. Up to 4095 costs nothing; LLVM adds what is
  * beyond to `lane`, so that lane + fixed must not wrap. */
 val e_buffer_load(ir *e, buffer b, type t, val lane, int fixed);
 /* e_buffer_load_at: `uniform` is added for all lanes and clamped to the extent, so that the bounds check cannot wrap. */
@@ -267,6 +268,9 @@ tile t_mma(ir *e, const tile *a, const tile *b, int col);
  * is the one to begin with. */
 val t_mma_atom(ir *e, const tile *a, int row, const tile *b, int col, val sum);
 val t_no_sums(ir *e, const atom *a);
+/* t_mma_scaled: the same with a factor 2^(x - 127) for the lane's row of a and one for its column of b, x in bits 7:0 of
+ * I32 (255: NaN). Atoms f8f6f4 only. */
+val t_mma_scaled(ir *e, const tile *a, int row, const tile *b, int col, val sum, val row_scale, val col_scale);
 /* t_sum_row: row of a sums tile that a lane holds in element r of fragment i, less the lane's own 4 * (lane / edge). */
 int t_sum_row(const atom *a, int i, int r);
 

@@ -53,11 +53,13 @@ typedef struct buffer_move {
 } buffer_move;
 
 static const buffer_move *buffer_move_of(int size) {
+    static const buffer_move bytes_only = {"buffer_load_byte", NULL, I8};
     static const buffer_move shorts = {"buffer_load_short", "buffer_store_short", I16};
     static const buffer_move words[] = {{"buffer_load_1", "buffer_store_1", I32},
                                         {"buffer_load_2", "buffer_store_2", VEC(2, I32)},
                                         {"buffer_load_3", "buffer_store_3", VEC(3, I32)},
                                         {"buffer_load_4", "buffer_store_4", VEC(4, I32)}};
+    if (size == 1) return &bytes_only;
     if (size == 2) return &shorts;
     return size > 0 && size <= 16 && size % 4 == 0 ? &words[size / 4 - 1] : NULL;
 }
@@ -70,7 +72,7 @@ static val load(ir *e, buffer b, type t, val lane, val uniform, int fixed) {
         return e_join(e, low, load(e, b, half, lane, uniform, fixed + 16));
     }
     const buffer_move *const move = buffer_move_of(type_bytes(t));
-    if (!expect(e, move != NULL, "e_buffer_load", "the value must have 2 bytes, 1 to 4 words or 8 words"))
+    if (!expect(e, move != NULL, "e_buffer_load", "the value must have 1 or 2 bytes, 1 to 4 words or 8 words"))
         return e_poison(e, t);
     const val args[] = {b.descriptor, e_addi(e, lane, fixed), uniform, e_i32(e, 0)};
     return e_bitcast(e, e_op(e, move->load, args, 4), t);
@@ -84,7 +86,7 @@ val e_buffer_load_at(ir *e, buffer b, type t, val lane, val uniform, int fixed) 
 
 void e_buffer_store(ir *e, buffer b, val value, val lane, int fixed) {
     const buffer_move *const move = buffer_move_of(type_bytes(e_type(e, value)));
-    if (!expect(e, move != NULL, "e_buffer_store", "the value must have 2 bytes or 1 to 4 words")) return;
+    if (!expect(e, move && move->store, "e_buffer_store", "the value must have 2 bytes or 1 to 4 words")) return;
     const val bits = e_bitcast(e, value, move->t), at = e_addi(e, lane, fixed);
     const val args[] = {bits, b.descriptor, at, e_i32(e, 0), e_i32(e, 0)};
     e_op(e, move->store, args, 5);

@@ -3,6 +3,8 @@
  * source: AMD matrix instruction calculator (layouts of CDNA3; the f8f6f4 result layout is the same) */
 #include "ir/context.h"
 
+#include <stdio.h>
+
 static tile make(ir *e, const atom *a, tile_layout layout, type dtype, int rows, int cols, int outer, int steps) {
     if (outer * steps > TILE_VALUES_MAX || outer * steps == 0)
         e_fail(e, "tile %dx%d of atom %dx%dx%d: %d fragments, 1 to %d are possible", rows, cols, a->m, a->n, a->k,
@@ -70,21 +72,44 @@ void t_set(ir *e, tile *t, int i, const val *words) {
     }
 }
 
-val t_no_sums(ir *e, const atom *a) { return e_zero(e, VEC(a->m * a->n / LANES, F32)); }
+static type sums_type(const atom *a) { return VEC(a->m * a->n / LANES, F32); }
+
+val t_no_sums(ir *e, const atom *a) { return e_zero(e, sums_type(a)); }
+
+static int can_multiply(ir *e, const tile *a, int row, const tile *b, int col, val sum) {
+    return expect(e, a->layout == TILE_ROWS && b->layout == TILE_COLS, "t_mma", "operands must be rows and columns") &&
+           expect(e, a->atom == b->atom, "t_mma", "both operands must be laid out for one atom") &&
+           expect(e, a->cols == b->rows, "t_mma", "the inner extents differ") &&
+           expect(e, row >= 0 && row < a->outer, "t_mma", "no such fragment row") &&
+           expect(e, col >= 0 && col < b->outer, "t_mma", "no such fragment column") &&
+           expect(e, e_type(e, sum) == sums_type(a->atom), "t_mma", "the sum is no value of the atom's sums");
+}
 
 val t_mma_atom(ir *e, const tile *a, int row, const tile *b, int col, val sum) {
-    const atom *const shape = a->atom;
-    const type result = VEC(shape->m * shape->n / LANES, F32);
-    if (!expect(e, a->layout == TILE_ROWS && b->layout == TILE_COLS, "t_mma", "operands must be rows and columns") ||
-        !expect(e, a->atom == b->atom, "t_mma", "both operands must be laid out for one atom") ||
-        !expect(e, a->cols == b->rows, "t_mma", "the inner extents differ") ||
-        !expect(e, row >= 0 && row < a->outer, "t_mma", "no such fragment row") ||
-        !expect(e, col >= 0 && col < b->outer, "t_mma", "no such fragment column") ||
-        !expect(e, e_type(e, sum) == result, "t_mma", "the sum is no value of the atom's sums"))
-        return e_poison(e, result);
+    if (!can_multiply(e, a, row, b, col, sum)) return e_poison(e, sums_type(a->atom));
     for (int s = 0; s < a->steps; s++) {
         const val args[] = {a->v[row * a->steps + s], b->v[col * b->steps + s], sum};
-        sum = e_op(e, shape->intrinsic, args, 3);
+        sum = e_op(e, a->atom->intrinsic, args, 3);
+    }
+    return sum;
+}
+
+val t_mma_scaled(ir *e, const tile *a, int row, const tile *b, int col, val sum, val row_scale, val col_scale) {
+    if (!can_multiply(e, a, row, b, col, sum)) return e_poison(e, sums_type(a->atom));
+    char scaled[64];
+    snprintf(scaled, sizeof scaled, "scaled_%s", a->atom->intrinsic);
+    const val e4m3 = e_i32(e, 0), low_byte = e_i32(e, 0);
+    for (int s = 0; s < a->steps; s++) {
+        const val args[] = {a->v[row * a->steps + s],
+                            b->v[col * b->steps + s],
+                            sum,
+                            e4m3,
+                            e4m3,
+                            low_byte,
+                            row_scale,
+                            low_byte,
+                            col_scale};
+        sum = e_op(e, scaled, args, 9);
     }
     return sum;
 }

@@ -140,6 +140,7 @@ static val convert(ir *e, LLVMOpcode op, val a, type from, type to) {
 val e_sext(ir *e, val a) { return convert(e, LLVMSExt, a, I32, I64); }
 val e_zext(ir *e, val a) { return convert(e, LLVMZExt, a, I32, I64); }
 val e_trunc(ir *e, val a) { return convert(e, LLVMTrunc, a, I64, I32); }
+val e_zext_byte(ir *e, val a) { return convert(e, LLVMZExt, a, I8, I32); }
 
 val e_ceil_div(ir *e, val a, val b) { return e_udiv(e, e_addi(e, e_add(e, a, b), -1), b); }
 val e_align_down(ir *e, val a, int64_t pow2) {

@@ -23,7 +23,8 @@ typedef struct four_waves {
     val a_scale[K_BLOCKS_MAX][GEMM_ATOMS_MAX], b_scale[K_BLOCKS_MAX][GEMM_ATOMS_MAX];
     gemm_sums sums;
 
-    int younger; /* vector memory operations issued after the DMA of the next tile */
+    int is_steady; /* the first K tile is there */
+    int younger;   /* loads of B issued after the DMA of the next tile; scales may be joined, and are not counted */
 } four_waves;
 
 /* What a K tile brings in for the one after it. */
@@ -31,23 +32,29 @@ typedef enum next_tile { NEXT_NONE, NEXT_WHOLE, NEXT_TO_K } next_tile;
 static gemm_mask mask_of(next_tile next) { return next == NEXT_TO_K ? GEMM_TO_K : GEMM_ALL; }
 
 static int edge(const gemm *g) { return g->atom->m; }
-static int scales_b_columns(const gemm *g) { return g->b_scales.rows == 1; }
-/* Columns of an atom that a lane has sums of. */
-static int lane_columns(const gemm *g) { return edge(g) * edge(g) / LANES; }
+/* What the ablation leaves out, it leaves out from the second K tile on. */
+static int is_left_out(const four_waves *f, gemm_ablation what) { return f->is_steady && f->g->ablation == what; }
 
 /* ---- scales ---- */
+
+/* Columns of an atom whose scales of B a lane needs: of all its sums, or as an MFMA takes them of its row of B. */
+static int lane_columns(const gemm *g) { return g->scaling == GEMM_MFMA ? 1 : edge(g) * edge(g) / LANES; }
+/* Scales a wave and K block: of A's and of B's atoms. */
+static int a_scales(const four_waves *f) { return f->g->a_scales.uniform ? 1 : f->m_atoms; }
+static int b_scales(const four_waves *f) { return f->g->b_scales.uniform ? 1 : f->n_atoms; }
 
 static void place_scales(four_waves *f) {
     gemm *const g = f->g;
     ir *const e = g->e;
-    const val row = e_add(e, f->sums.row, gemm_lane_row(g));
-    for (int i = 0; i < f->m_atoms; i++)
+    const val row = g->a_scales.uniform ? f->sums.row : e_add(e, f->sums.row, gemm_lane_row(g));
+    for (int i = 0; i < a_scales(f); i++)
         f->a_scale_at[i] = gemm_scale_at(g, &g->a_scales, e_addi(e, row, f->sums.rows[i]));
-    if (!scales_b_columns(g)) {
+    if (g->b_scales.uniform) {
         f->b_scale_at[0][0] = gemm_scale_at(g, &g->b_scales, f->sums.column);
         return;
     }
-    const val column = e_add(e, f->sums.column, gemm_lane_column(g));
+    const val own = g->scaling == GEMM_MFMA ? gemm_lane_row(g) : gemm_lane_column(g);
+    const val column = e_add(e, f->sums.column, own);
     for (int j = 0; j < f->n_atoms; j++)
         for (int c = 0; c < lane_columns(g); c++) {
             const int from_lane = f->sums.columns[j] + t_sum_row(g->atom, 0, c);
@@ -55,25 +62,25 @@ static void place_scales(four_waves *f) {
         }
 }
 
+/* Sums that run through all of K take one block's scales; a twin loads all the same. */
+static int loads_scales(const four_waves *f) {
+    const gemm *const g = f->g;
+    if (g->ablation == GEMM_NO_SCALES) return 0;
+    return !f->is_steady || g->scaling != GEMM_CHAIN || g->ablation == GEMM_TWIN || g->ablation == GEMM_NO_PROMOTE;
+}
+
 static void load_scales(four_waves *f, val tile_index, int kb, gemm_mask mask) {
     gemm *const g = f->g;
     ir *const e = g->e;
-    if (g->scaling != GEMM_PROMOTE) return;
+    if (!loads_scales(f)) return;
     const val k_block = e_addi(e, e_muli(e, tile_index, f->k_blocks), kb);
-    for (int i = 0; i < f->m_atoms; i++)
+    for (int i = 0; i < a_scales(f); i++)
         f->a_scale[kb][i] = gemm_scale(g, &g->a_scales, f->a_scale_at[i], k_block, mask);
-    f->younger += f->m_atoms;
-    if (!scales_b_columns(g)) {
-        f->b_scale[kb][0] = gemm_scale(g, &g->b_scales, f->b_scale_at[0][0], k_block, mask);
-        f->younger++;
-        return;
-    }
-    for (int j = 0; j < f->n_atoms; j++) {
+    for (int j = 0; j < b_scales(f); j++) {
         val columns[LANE_COLUMNS_MAX];
-        for (int c = 0; c < lane_columns(g); c++)
-            columns[c] = gemm_scale(g, &g->b_scales, f->b_scale_at[j][c], k_block, mask);
-        f->b_scale[kb][j] = e_vector(e, columns, lane_columns(g));
-        f->younger += lane_columns(g);
+        const int count = g->b_scales.uniform ? 1 : lane_columns(g);
+        for (int c = 0; c < count; c++) columns[c] = gemm_scale(g, &g->b_scales, f->b_scale_at[j][c], k_block, mask);
+        f->b_scale[kb][j] = count == 1 ? columns[0] : e_vector(e, columns, count);
     }
 }
 
@@ -81,17 +88,22 @@ static void load_scales(four_waves *f, val tile_index, int kb, gemm_mask mask) {
 
 static void read_a(four_waves *f, int i, int kb, val slot) {
     val lanes[LDS_CHUNKS_MAX];
+    if (is_left_out(f, GEMM_NO_LDS)) return;
+    if (is_left_out(f, GEMM_NO_A)) slot = e_i32(f->g->e, 0);
     for (int u = 0; u < gemm_chunks(f->g); u++) lanes[u] = e_add(f->g->e, f->a_lane[kb][u], slot);
     gemm_read(f->g, &f->a, i, f->g->arena, lanes, f->sums.rows[i] * f->g->bk);
 }
 
 static void read_b(four_waves *f, int j, int kb, val slot) {
     val lanes[LDS_CHUNKS_MAX];
+    if (is_left_out(f, GEMM_NO_LDS)) return;
+    if (is_left_out(f, GEMM_NO_B)) slot = e_i32(f->g->e, 0);
     for (int u = 0; u < gemm_chunks(f->g); u++) lanes[u] = e_add(f->g->e, f->b_lane[kb][u], slot);
     gemm_read(f->g, &f->b[kb], j, f->g->arena, lanes, f->b_place + f->sums.columns[j] * f->g->bk);
 }
 
 static void load_b(four_waves *f, int j, int kb, val tile_index, gemm_mask mask) {
+    if (is_left_out(f, GEMM_NO_B)) return;
     gemm_load_b(f->g, &f->b[kb], j, f->b_rows[j], tile_index, kb, mask);
     f->younger += gemm_chunks(f->g);
 }
@@ -100,21 +112,23 @@ static void load_b(four_waves *f, int j, int kb, val tile_index, gemm_mask mask)
 
 /* What is on its way to the slot that is filled next. */
 typedef struct staged {
-    int by_dma;
+    int by_dma, has_a, has_b;
     val a[GEMM_ROUNDS_MAX], b[GEMM_ROUNDS_MAX];
 } staged;
 
 static staged stage_begin(four_waves *f, val tile_index, gemm_mask mask) {
     gemm *const g = f->g;
-    staged s = {.by_dma = g->async && mask == GEMM_ALL};
+    staged s = {.by_dma = g->async && mask == GEMM_ALL,
+                .has_a = !is_left_out(f, GEMM_NO_A),
+                .has_b = f->b_staged && !is_left_out(f, GEMM_NO_B)};
     const val b_at = e_addi(g->e, f->slot, f->b_place);
     e_sched_fence(g->e);
     if (s.by_dma) {
-        gemm_dma(g, &f->a_stage, tile_index, f->slot);
-        if (f->b_staged) gemm_dma(g, &f->b_stage, tile_index, b_at);
+        if (s.has_a) gemm_dma(g, &f->a_stage, tile_index, f->slot);
+        if (s.has_b) gemm_dma(g, &f->b_stage, tile_index, b_at);
     } else {
-        gemm_fetch(g, &f->a_stage, tile_index, mask, s.a);
-        if (f->b_staged) gemm_fetch(g, &f->b_stage, tile_index, mask, s.b);
+        if (s.has_a) gemm_fetch(g, &f->a_stage, tile_index, mask, s.a);
+        if (s.has_b) gemm_fetch(g, &f->b_stage, tile_index, mask, s.b);
     }
     e_sched_fence(g->e);
     f->younger = 0;
@@ -124,11 +138,10 @@ static staged stage_begin(four_waves *f, val tile_index, gemm_mask mask) {
 /* After this all waves see the staged tile, and nobody reads the slot before it any more. */
 static void stage_end(four_waves *f, const staged *s) {
     gemm *const g = f->g;
-    if (!s->by_dma) {
-        gemm_put(g, &f->a_stage, s->a, f->slot);
-        if (f->b_staged) gemm_put(g, &f->b_stage, s->b, e_addi(g->e, f->slot, f->b_place));
-    }
-    e_wait(g->e, s->by_dma ? f->younger : WAIT_ANY, 0);
+    const int younger = f->younger < VMCNT_MAX ? f->younger : VMCNT_MAX;
+    if (!s->by_dma && s->has_a) gemm_put(g, &f->a_stage, s->a, f->slot);
+    if (!s->by_dma && s->has_b) gemm_put(g, &f->b_stage, s->b, e_addi(g->e, f->slot, f->b_place));
+    e_wait(g->e, s->by_dma ? younger : WAIT_ANY, 0);
     e_barrier(g->e);
 }
 
@@ -144,10 +157,33 @@ typedef struct block {
     int promoted;                                         /* so many of them are in the wave's sums */
 } block;
 
+/* Factors leave the registers that the next tile's scales are loaded into. */
+static void take_scales(four_waves *f, block *b) {
+    gemm *const g = f->g;
+    ir *const e = g->e;
+    if (g->ablation == GEMM_NO_SCALES) {
+        const val one = g->scaling == GEMM_MFMA ? e_i32(e, 127) : e_f32(e, 1);
+        for (int i = 0; i < f->m_atoms; i++) b->a_scale[i] = one;
+        for (int j = 0; j < f->n_atoms; j++) b->b_scale[j] = one;
+        return;
+    }
+    for (int j = 0; j < b_scales(f); j++) b->b_scale[j] = f->b_scale[b->kb][j];
+    for (int i = 0; i < a_scales(f); i++) b->a_scale[i] = f->a_scale[b->kb][i];
+    for (int j = b_scales(f); j < f->n_atoms; j++) b->b_scale[j] = b->b_scale[0];
+    if (g->scaling != GEMM_MFMA) {
+        for (int j = 0; j < b_scales(f); j++) b->b_scale[j] = gemm_scale_f32(g, &g->b_scales, b->b_scale[j]);
+        for (int i = 0; i < a_scales(f); i++) {
+            b->a_scale[i] = gemm_scale_f32(g, &g->a_scales, b->a_scale[i]);
+            if (g->b_scales.uniform) b->a_scale[i] = e_fmul(e, b->a_scale[i], b->b_scale[0], 0);
+        }
+    }
+    for (int i = a_scales(f); i < f->m_atoms; i++) b->a_scale[i] = b->a_scale[0];
+}
+
 /* The factor of atom (i, j): one, or one a column. */
 static val factor(four_waves *f, const block *b, int i, int j) {
     ir *const e = f->g->e;
-    if (!scales_b_columns(f->g)) return b->a_scale[i];
+    if (f->g->b_scales.uniform || f->g->ablation == GEMM_NO_SCALES) return b->a_scale[i];
     val columns[LANE_COLUMNS_MAX];
     for (int c = 0; c < lane_columns(f->g); c++)
         columns[c] = e_fmul(e, b->a_scale[i], e_element(e, b->b_scale[j], c), 0);
@@ -162,25 +198,19 @@ static void promote(four_waves *f, block *b, int count) {
     }
 }
 
-/* The scales leave the registers that the next tile's are loaded into. */
-static void take_scales(four_waves *f, block *b) {
-    if (f->g->scaling != GEMM_PROMOTE) return;
-    const val *const a_scale = f->a_scale[b->kb], *const b_scale = f->b_scale[b->kb];
-    for (int i = 0; i < f->m_atoms; i++)
-        b->a_scale[i] = scales_b_columns(f->g) ? a_scale[i] : e_fmul(f->g->e, a_scale[i], b_scale[0], 0);
-    for (int j = 0; scales_b_columns(f->g) && j < f->n_atoms; j++) b->b_scale[j] = b_scale[j];
-}
-
 static void multiply(four_waves *f, block *b, int i, int j) {
     gemm *const g = f->g;
+    const tile *const rows = &f->b[b->kb];
     const int x = j * f->m_atoms + i, group = g->promote_every;
     val *const sum = &f->sums.v[i * f->n_atoms + j];
-    if (g->scaling == GEMM_CHAIN) {
-        *sum = t_mma_atom(g->e, &f->b[b->kb], j, &f->a, i, *sum);
-        return;
+    switch (g->scaling) {
+    case GEMM_CHAIN: *sum = t_mma_atom(g->e, rows, j, &f->a, i, *sum); break;
+    case GEMM_MFMA: *sum = t_mma_scaled(g->e, rows, j, &f->a, i, *sum, b->b_scale[j], b->a_scale[i]); break;
+    case GEMM_PROMOTE:
+        b->parts[x] = t_mma_atom(g->e, rows, j, &f->a, i, t_no_sums(g->e, g->atom));
+        if ((x + 1) % group == 0) promote(f, b, x + 1 - group * g->promote_delay);
+        break;
     }
-    b->parts[x] = t_mma_atom(g->e, &f->b[b->kb], j, &f->a, i, t_no_sums(g->e, g->atom));
-    if ((x + 1) % group == 0) promote(f, b, x + 1 - group * g->promote_delay);
 }
 
 static int is_last_block(const four_waves *f, const block *b) { return b->kb == f->k_blocks - 1; }
@@ -295,6 +325,7 @@ static void first_tile(four_waves *f) {
     for (int kb = 0; kb < f->k_blocks && f->b_staged; kb++)
         for (int j = 0; j < f->n_atoms; j++) read_b(f, j, kb, f->slot);
     f->slot = e_i32(e, f->slot_bytes);
+    f->is_steady = 1;
 }
 
 /* What the loop over K tiles carries. */
@@ -305,32 +336,38 @@ static int carried_of(four_waves *f, val **carried) {
     for (int x = 0; x < f->a.outer * f->a.steps; x++) carried[count++] = &f->a.v[x];
     for (int kb = 0; kb < f->k_blocks; kb++) {
         for (int x = 0; x < f->b[kb].outer * f->b[kb].steps; x++) carried[count++] = &f->b[kb].v[x];
-        if (f->g->scaling != GEMM_PROMOTE) continue;
-        for (int i = 0; i < f->m_atoms; i++) carried[count++] = &f->a_scale[kb][i];
-        for (int j = 0; j < (scales_b_columns(f->g) ? f->n_atoms : 1); j++) carried[count++] = &f->b_scale[kb][j];
+        if (!loads_scales(f)) continue;
+        for (int i = 0; i < a_scales(f); i++) carried[count++] = &f->a_scale[kb][i];
+        for (int j = 0; j < b_scales(f); j++) carried[count++] = &f->b_scale[kb][j];
     }
     return count;
 }
 
-gemm_sums gemm_4w(gemm *g) {
+static void all_tiles(four_waves *f) {
+    gemm *const g = f->g;
     ir *const e = g->e;
-    four_waves f = begin(g);
-    first_tile(&f);
-    if (g->unroll) {
-        for (int t = 0; t < g->unroll; t++)
-            k_tile(&f, e_i32(e, t),
-                   t == g->unroll - 1                ? NEXT_NONE
-                   : t == g->unroll - 2 && g->k_tail ? NEXT_TO_K
-                                                     : NEXT_WHOLE);
-        return f.sums;
-    }
+    for (int t = 0; t < g->unroll; t++) k_tile(f, e_i32(e, t), t == g->unroll - 1 ? NEXT_NONE : NEXT_WHOLE);
+    if (g->unroll) return;
     val *carried[CARRIED_MAX];
-    const int count = carried_of(&f, carried);
+    const int count = carried_of(f, carried);
     const val zero = e_i32(e, 0), one = e_i32(e, 1), last = e_addi(e, g->k_tiles, -1);
     val whole = last;
     if (g->k_tail) whole = e_max(e, e_addi(e, last, -1), zero);
-    E_FOR_ALL(t, e, zero, whole, one, carried, count) k_tile(&f, t, NEXT_WHOLE);
-    if (g->k_tail) E_FOR_ALL(t, e, whole, last, one, carried, count) k_tile(&f, t, NEXT_TO_K);
-    k_tile(&f, last, NEXT_NONE);
+    E_FOR_ALL(t, e, zero, whole, one, carried, count) k_tile(f, t, NEXT_WHOLE);
+    if (g->k_tail) E_FOR_ALL(t, e, whole, last, one, carried, count) k_tile(f, t, NEXT_TO_K);
+    k_tile(f, last, NEXT_NONE);
+}
+
+gemm_sums gemm_4w(gemm *g) {
+    four_waves f = begin(g);
+    first_tile(&f);
+    all_tiles(&f);
+    if (g->scaling != GEMM_CHAIN) return f.sums;
+    block last = {.kb = f.k_blocks - 1};
+    take_scales(&f, &last);
+    for (int x = 0; x < f.m_atoms * f.n_atoms; x++) {
+        const val scale = factor(&f, &last, x / f.n_atoms, x % f.n_atoms);
+        f.sums.v[x] = gemm_scaled(g, f.sums.v[x], scale);
+    }
     return f.sums;
 }

@@ -38,7 +38,8 @@ typedef struct gemm_scales {
 
 typedef enum gemm_scaling {
     GEMM_PROMOTE, /* each block of 128 K is summed from 0, then added to the wave's sums with its scale, in f32 */
-    GEMM_CHAIN    /* the sums run through all of K; scales, if any, come in the epilogue */
+    GEMM_CHAIN,   /* the sums run through all of K and get the last block's scales at the end */
+    GEMM_MFMA     /* ue8m0 scales that the MFMA takes; the sums run through all of K */
 } gemm_scaling;
 
 /* gemm: one tile of C. What is not a val is known when the kernel is made. */
@@ -116,11 +117,14 @@ void gemm_load_b(gemm *g, tile *t, int i, val rows, val tile_index, int k_block,
 
 /* ---- scales ---- */
 
-/* gemm_scale_at: byte of the scale of a row of the tile. gemm_scale: that row's F32 for a K block of the part; GEMM_TO_K: 0
- * for a block that begins at k or later. One load. */
+/* gemm_scale_at: byte of the scale of a row of the tile. gemm_scale: that scale for a K block of the part as it lies in
+ * memory, F32 or a byte in an I32; GEMM_TO_K: 0 for a block that begins at k or later. One load. gemm_scale_f32: its
+ * value; not where the load has just been issued. */
 val gemm_scale_at(gemm *g, const gemm_scales *s, val row);
 val gemm_scale(gemm *g, const gemm_scales *s, val at, val k_block, gemm_mask mask);
-/* gemm_promoted: sum + part * scale.   shapes: sums of an atom; scale F32, or 4 for the four columns */
+val gemm_scale_f32(gemm *g, const gemm_scales *s, val scale);
+/* gemm_scaled: sums of an atom times a scale, F32 or one for each of the lane's columns. gemm_promoted: sum + part * scale. */
+val gemm_scaled(gemm *g, val sums, val scale);
 val gemm_promoted(gemm *g, val part, val scale, val sum);
 
 /* ---- sums and C ---- */

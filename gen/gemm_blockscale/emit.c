@@ -60,14 +60,19 @@ static gemm_operand b_operand(blockscale *b, const part *p) {
 }
 
 /* Scales of `rows` rows (of A or B) from `row` on, `shared` of which have one; K blocks from p's first on. */
-static gemm_scales scales(blockscale *b, blockscale_kernarg arg, val row, val rows, int64_t shared, const part *p) {
+static gemm_scales scales(blockscale *b, blockscale_kernarg arg, const part *p) {
     enum { SCALE_BITS = 7 };
     ir *const e = b->e;
+    const blockscale_geometry *const g = &b->g;
+    const int is_a = arg == BLOCKSCALE_A_SCALES, pieces = b->v->core == GEMM_8W ? 2 : 1;
+    const int wave_rows = is_a ? g->bm / (g->waves_m * pieces) : g->bn / (g->waves_n * pieces);
+    const int shared = (int)(is_a ? b->s->scale_m : b->s->scale_n);
+    const val row = is_a ? p->row : p->column, rows = is_a ? p->rows : e_min(e, p->columns, e_i32(e, g->bn));
     const int size = b->s->scales == GEMM_SCALES_F32 ? 4 : 1;
-    const int is_k_major = arg == BLOCKSCALE_A_SCALES && b->s->a_scales == GEMM_SCALES_K_MAJOR;
-    const val row_length = arg == BLOCKSCALE_A_SCALES ? b->a_scales_stride : b->b_scales_stride;
+    const int is_k_major = is_a && b->s->a_scales == GEMM_SCALES_K_MAJOR;
+    const val row_length = is_a ? b->a_scales_stride : b->b_scales_stride;
     const val stride = e_muli(e, e_trunc(e, row_length), size);
-    gemm_scales s = {.rows = (int)shared, .type = (gemm_scale_type)b->s->scales, .skipped = e_i32(e, 0)};
+    gemm_scales s = {.rows = shared, .type = (gemm_scale_type)b->s->scales, .skipped = e_i32(e, 0)};
     val first = row, count = rows;
     if (shared > 1) {
         first = e_shr(e, row, SCALE_BITS);
@@ -87,6 +92,7 @@ static gemm_scales scales(blockscale *b, blockscale_kernarg arg, val row, val ro
         extent = span(b, count, stride, e_muli(e, k_blocks, size));
     }
     s.from = e_buffer(e, begin, extent);
+    s.uniform = shared > 1 && shared % wave_rows == 0;
     s.row_stride = is_k_major ? e_i32(e, size) : stride;
     s.k_stride = is_k_major ? stride : e_i32(e, size);
     return s;
@@ -158,9 +164,8 @@ static void compute(blockscale *b, gemm *g, place at) {
     const part p = part_of(b, at);
     g->a = a_operand(b, &p);
     g->b = b_operand(b, &p);
-    g->a_scales = scales(b, BLOCKSCALE_A_SCALES, p.row, p.rows, b->s->scale_m, &p);
-    const val b_rows = e_min(e, p.columns, e_i32(e, b->g.bn));
-    g->b_scales = scales(b, BLOCKSCALE_B_SCALES, p.column, b_rows, b->s->scale_n, &p);
+    g->a_scales = scales(b, BLOCKSCALE_A_SCALES, &p);
+    g->b_scales = scales(b, BLOCKSCALE_B_SCALES, &p);
     g->k = p.length;
     g->k_tiles = e_max(e, e_udiv(e, e_addi(e, g->k, b->g.bk - 1), e_i32(e, b->g.bk)), e_i32(e, 1));
     const ptr c = element_of(b, e_ptr(e, e_arg(e, BLOCKSCALE_C), I16, 0), p.row, b->c_stride, p.column);
@@ -189,14 +194,21 @@ static void begin_kernel(ir *e, const plan *p) {
 
 /* When sums of a K block are promoted, and for 8w who multiplies when. */
 static void set_schedule(const blockscale *b, gemm *g) {
-    enum { FOLD_AHEAD = 4 /* MFMA that hide the latency of what is promoted behind them */ };
+    enum { FOLD_AHEAD = 4, FUSED_AHEAD = 3 }; /* MFMA that hide the latency of what is promoted behind them */
     const blockscale_variant *const v = b->v;
     const int sums = b->g.m_atoms * b->g.n_atoms;
-    g->promote_every = v->fused ? b->g.m_atoms : sums;
+    g->promote_every = v->fused ? 1 : sums;
+    g->promote_delay = v->fused ? FUSED_AHEAD : 0;
     if (v->core != GEMM_8W) return;
     g->promote_every = v->fold ? (int)v->fold : sums / 4;
     g->promote_delay = v->fold && v->fold < FOLD_AHEAD ? FOLD_AHEAD / (int)v->fold : v->fold || v->sched != GEMM_INLINE;
     g->turn = v->fold ? 0 : v->sched == GEMM_CLUSTER ? 2 : 1;
+}
+
+static gemm_scaling scaling_of(const blockscale *b) {
+    if (b->v->ablation == GEMM_TWIN || b->v->ablation == GEMM_NO_PROMOTE) return GEMM_CHAIN;
+    const int has_scales = atom_find(b->g.m, b->g.n, b->g.k)->fragment_bytes == 32;
+    return b->s->scales == GEMM_SCALES_UE8M0 && has_scales ? GEMM_MFMA : GEMM_PROMOTE;
 }
 
 static gemm frame(const blockscale *b) {
@@ -215,6 +227,7 @@ static gemm frame(const blockscale *b) {
                   .unroll = (int)v->unroll,
                   .cshuffle = (int)v->cshuffle,
                   .async = (int)v->async,
+                  .scaling = scaling_of(b),
                   .ablation = (gemm_ablation)v->ablation,
                   .out = (gemm_out)b->s->out,
                   .arena = e_lds(b->e, "arena", g->lds_bytes, 128)};
