@@ -22,6 +22,7 @@ struct cdnagen {
     cdnagen_spill_policy spills;
     void (*log)(void *user, cdnagen_log_level level, const char *text);
     void *log_user;
+    int diagnosis; /* kernels whose results are wrong by design may be launched; what diagnoses sets it */
     cache *cache;
     recall recall; /* kernels by the exact text of tag and shape; locks itself */
 

@@ -49,7 +49,8 @@ static cdnagen_status accept(const cdnagen *ctx, const prepared *p, const resour
 
 device_facts prepared_facts(const cdnagen *ctx, const prepared *p) {
     return (device_facts){.cus = ctx->device.hip ? ctx->device.cus : p->plan.target.chip->cus,
-                          .workgroups_per_cu = p->loaded->resources.occupancy.workgroups_per_cu};
+                          .workgroups_per_cu = p->loaded->resources.occupancy.workgroups_per_cu,
+                          .diagnosis = ctx->diagnosis};
 }
 
 /* The plan's own grid was made before the object said how many of its workgroups a compute unit holds. */

@@ -142,6 +142,7 @@ float blockscale_scale(gemm_scale_type type, const void *scales, int64_t index, 
                        int64_t along_k);
 
 extern const workload blockscale_workload;
+extern const tuning blockscale_tuning;
 extern const family gemm_blockscale_family;
 
 #endif

@@ -129,4 +129,5 @@ const family gemm_blockscale_family = {
     .bind = blockscale_bind,
     .shape_from_public = blockscale_shape_from_public,
     .workload = &blockscale_workload,
+    .tuning = &blockscale_tuning,
 };

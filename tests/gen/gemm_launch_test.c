@@ -216,7 +216,21 @@ static void shuffled_stores_need_aligned_rows(void **state) {
                  (const char *const[]){"c.ptr", "8 bytes", NULL});
 }
 
-/* Offsets within a tile are 32 bits; from one tile to the next they are 64. */
+/* Kernels that leave work out are for the diagnosis alone. */
+static void wrong_results_need_a_diagnosis(void **state) {
+    (void)state;
+    plan p = plan_of(TAG, "");
+    ((blockscale_variant *)p.variant)->ablation = GEMM_NO_PROMOTE;
+    const cdnagen_gemm_blockscale_args a = good();
+    const device_facts launched = {.cus = 256}, diagnosed = {.cus = 256, .diagnosis = 1};
+    launch l;
+    for (int i = 0; i < 2; i++)
+        expect_error("ablation", blockscale_bind(&p, i ? &launched : NULL, &a, &l), CDNAGEN_BAD_ARGUMENT,
+                     (const char *const[]){"wrong results", "without its x field", NULL});
+    assert_int_equal(blockscale_bind(&p, &diagnosed, &a, &l), CDNAGEN_OK);
+}
+
+/* Offsets within a tile are 31 bits; from one tile to the next they are 64. */
 static void large_matrices(void **state) {
     (void)state;
     const plan p = plan_of(TAG, "b=preshuffled");
@@ -298,6 +312,7 @@ int main(void) {
         cmocka_unit_test(nothing_to_do_is_no_launch),
         cmocka_unit_test(each_wrong_argument_is_refused),
         cmocka_unit_test(shuffled_stores_need_aligned_rows),
+        cmocka_unit_test(wrong_results_need_a_diagnosis),
         cmocka_unit_test(large_matrices),
         cmocka_unit_test(shapes_from_structs),
     };
