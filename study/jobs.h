@@ -18,9 +18,10 @@ typedef struct job_list {
     arena memory;
     job *jobs;
     size_t count, capacity;
+    uint64_t bytes; /* of all words */
 } job_list;
 
-enum { JOBS_MAX = 1000000 };
+enum { JOBS_MAX = 1000000, JOBS_BYTES_MAX = 256 << 20 };
 
 /* jobs_parse: add the jobs of some text, in its order; the last word of a line turns fastest. A bad line is one job with
  * an error.   errors: NO_MEMORY   owner: jobs_free, also after an error */

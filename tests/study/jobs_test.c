@@ -73,6 +73,24 @@ static void exactly_a_million_fit(void **state) {
     jobs_free(&l);
 }
 
+/* A long word a million times over is refused before it takes the memory; the lines behind it are not. */
+static void long_words_by_the_million_are_refused(void **state) {
+    (void)state;
+    static const char *const ranges[] = {"=1..1000000", "=1 b=1..1000000", "=1 b=1..1000 c=1..1000"};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        text lines = {0};
+        text_add(&lines, "op:t %0400d%s\nop:u a=1..2\n", 0, ranges[i]);
+        job_list l = {0};
+        assert_int_equal(jobs_parse(lines.data, &l), CDNAGEN_OK);
+        assert_int_equal(l.count, 3);
+        assert_int_equal(l.jobs[0].status, CDNAGEN_LIMIT);
+        assert_non_null(strstr(l.jobs[0].error, "more than 268435456 bytes"));
+        assert_string_equal(l.jobs[2].words, "op:u a=2");
+        jobs_free(&l);
+        text_free(&lines);
+    }
+}
+
 static void a_line_of_too_many_words_is_one_bad_job(void **state) {
     (void)state;
     text line = {0};
@@ -188,6 +206,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_written_out),
         cmocka_unit_test(exactly_a_million_fit),
+        cmocka_unit_test(long_words_by_the_million_are_refused),
         cmocka_unit_test(a_line_of_too_many_words_is_one_bad_job),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(routes_are_jobs_of_one_kernel_each),
