@@ -281,6 +281,53 @@ static void k_of_zero_writes_zeros(void **state) {
     }
 }
 
+/* Rows of C so far apart that the last ones are beyond 4 GiB; every row is right, and its neighbourhood untouched. */
+static void c_spans_more_than_four_gib(void **state) {
+    (void)state;
+    enum { M = 130, N = 80, STRIDE = 16777212, MARGIN = 16 };
+    static const char *const tags[] = {"mfma16x16x128_t64x128x128_4w", "mfma16x16x128_t64x128x128_4w_cs",
+                                       "mfma16x16x128_t64x128x128_4w_sk2", "mfma16x16x128_t64x128x128_8w_cluster"};
+    const size_t bytes_of_c = ((size_t)(M - 1) * STRIDE + N + MARGIN) * sizeof(uint16_t);
+    assert_true(bytes_of_c > (size_t)4 << 30);
+    for (size_t i = 0; i < COUNT(tags); i++) {
+        const kernel_row k = {"gfx950", tags[i], ""};
+        cdnagen *const ctx = simulate(k.chip, "late threads=1");
+        plan p;
+        cdnagen_kernel *const kernel = kernel_of(ctx, &k, "m=130 n=80 k=256 data=exact", &p);
+        problem data;
+        void *device[PROBLEM_BUFFERS_MAX], *c;
+        if (p.family->workload->make(&p, 3, &data) || p.family->workload->reference(&p, &data) ||
+            cdnagen_alloc(ctx, bytes_of_c, &c))
+            fail_msg("%s", cdnagen_error());
+        for (size_t b = 0; b < data.buffer_count; b++)
+            if (cdnagen_alloc(ctx, data.buffers[b].bytes, &device[b]) ||
+                cdnagen_copy_to_device(ctx, device[b], data.buffers[b].data, data.buffers[b].bytes))
+                fail_msg("%s", cdnagen_error());
+        uint16_t row[N + MARGIN];
+        memset(row, 0xee, sizeof row);
+        for (size_t m = 0; m < M; m++)
+            assert_int_equal(cdnagen_copy_to_device(ctx, (uint16_t *)c + m * STRIDE, row, sizeof row), CDNAGEN_OK);
+        cdnagen_gemm_blockscale_args args;
+        p.family->workload->arguments(&p, &data, device, &args);
+        args.c = (cdnagen_buffer){c, bytes_of_c};
+        args.c_stride = STRIDE;
+        if (cdnagen_launch_gemm_blockscale(kernel, &args, NULL) || cdnagen_synchronize(ctx, NULL))
+            fail_msg("%s: %s", tags[i], cdnagen_error());
+        for (size_t m = 0; m < M; m++) {
+            assert_int_equal(cdnagen_copy_to_host(ctx, row, (uint16_t *)c + m * STRIDE, sizeof row), CDNAGEN_OK);
+            for (size_t n = 0; n < N + MARGIN; n++) {
+                const uint16_t right =
+                    n < N ? gemm_out_bits(GEMM_BF16, ((const float *)data.reference)[m * N + n]) : 0xeeee;
+                if (row[n] != right) fail_msg("%s: [%zu, %zu] is 0x%04x, not 0x%04x", tags[i], m, n, row[n], right);
+            }
+        }
+        for (size_t b = 0; b < data.buffer_count; b++) cdnagen_free_memory(ctx, device[b]);
+        cdnagen_free_memory(ctx, c);
+        p.family->workload->release(&data);
+        cdnagen_free_kernel(kernel);
+    }
+}
+
 /* One kernel serves every length of its classes. */
 static void lengths_make_no_kernel(void **state) {
     (void)state;
@@ -332,7 +379,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     cases = calloc(CASES_MAX, sizeof *cases);
-    struct CMUnitTest *const tests = calloc(CASES_MAX + 4, sizeof *tests);
+    struct CMUnitTest *const tests = calloc(CASES_MAX + 5, sizeof *tests);
     if (!cases || !tests) return 1;
     if (argc > 2 && !strcmp(argv[2], "--full"))
         select_all();
@@ -344,6 +391,7 @@ int main(int argc, char **argv) {
     if (part == 1) {
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(launches_repeat_to_the_bit);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(k_of_zero_writes_zeros);
+        tests[count++] = (struct CMUnitTest)cmocka_unit_test(c_spans_more_than_four_gib);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(lengths_make_no_kernel);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_tag_that_auto_takes_is_swept);
     }
