@@ -380,15 +380,33 @@ static void the_tile_norm_sees_what_the_cosine_hides(void **state) {
     gemm_grade(&r, &g); /* below the floor of a twentieth of the mean norm: nothing */
     assert_true(g.pass);
     for (int i = 0; i < M * N; i++) {
-        reference[i] = i % N < 16 && i / N >= 48 && i / N < 64 ? 0.1f : 0.2f;
-        c[i] = gemm_out_bits(GEMM_BF16, i % N < 16 && i / N >= 48 && i / N < 64 ? 0.105f : 0.2f);
+        const int inside = i % N < 16 && i / N >= 48 && i / N < 64;
+        reference[i] = inside ? 0.05f : 0.2f;
+        c[i] = gemm_out_bits(GEMM_BF16, inside ? 0.05078125f : 0.2f);
     }
-    gemm_grade(&r, &g); /* every place is within 1e-2, the tile is 5 hundredths off */
+    gemm_grade(&r, &g); /* every place is within 1e-2, the tile, a quarter of the mean, is 15 thousandths off */
     assert_true(!g.pass && figure_of(&g, "err_ratio") == 0 && figure_of(&g, "1 - cosine") < 1e-5);
     assert_true(figure_of(&g, "tile norm") > 1e-2);
     assert_non_null(strstr(g.first, "many small differences"));
     free(reference);
     free(c);
+}
+
+/* Everything half a hundredth off, this way and that: no place and no tile is far enough, all of them together are. */
+static void the_cosine_is_a_bound_of_its_own(void **state) {
+    (void)state;
+    enum { EDGE = 32 };
+    float reference[EDGE * EDGE];
+    uint16_t c[EDGE * EDGE];
+    for (int i = 0; i < EDGE * EDGE; i++) {
+        reference[i] = 100;
+        c[i] = gemm_out_bits(GEMM_BF16, i % 2 ? 100.5f : 99.5f);
+    }
+    const gemm_result r = {.m = EDGE, .n = EDGE, .stride = EDGE, .type = GEMM_BF16, .reference = reference, .c = c};
+    grade g;
+    gemm_grade(&r, &g);
+    assert_true(!g.pass && figure_of(&g, "err_ratio") == 0 && figure_of(&g, "tile norm") < 6e-3);
+    assert_true(figure_of(&g, "1 - cosine") > 1e-5);
 }
 
 static void the_tolerance_is_a_bound(void **state) {
@@ -476,6 +494,7 @@ int main(void) {
         cmocka_unit_test(an_unwritten_output_fails),
         cmocka_unit_test(each_fault_is_seen),
         cmocka_unit_test(the_tile_norm_sees_what_the_cosine_hides),
+        cmocka_unit_test(the_cosine_is_a_bound_of_its_own),
         cmocka_unit_test(the_tolerance_is_a_bound),
         cmocka_unit_test(exact_data_allows_no_difference),
         cmocka_unit_test(split_k_must_leave_its_counters_zero),
