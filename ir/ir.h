@@ -225,8 +225,10 @@ val e_any(ir *e, val condition); /* I1, uniform: true of some lane */
  * math:  every byte comes out as half its value, -0 as 0, NaN as a number: gather NaNs where they may come in.
  *        4 instructions a word, 5 or 6 with `nans`
  * nans:  NULL, or an I32 that begins as 0 and is handed to e_saw_nan
- * e_saw_nan: I1, some byte that was converted with `nans` was NaN */
+ * e_saw_nan: I1, some byte that was converted with `nans` was NaN
+ * e_fnuz_or_nan: the same as e_fnuz_from_fn, and NaN as NaN; 9 instructions a word */
 val e_fnuz_from_fn(ir *e, val fn, val *nans);
+val e_fnuz_or_nan(ir *e, val fn);
 val e_saw_nan(ir *e, val nans);
 
 /* e_op: one operation of the intrinsic table by its short name; the only place that declares and calls intrinsics. */

@@ -155,6 +155,7 @@ typedef struct block {
     val a_scale[GEMM_ATOMS_MAX], b_scale[GEMM_ATOMS_MAX]; /* as factor() combines them */
     val parts[GEMM_SUMS_MAX];                             /* sums of this block: column by column of atoms */
     int promoted;                                         /* so many of them are in the wave's sums */
+    tile rows;                                            /* fragments of B as the MFMA take them */
 } block;
 
 /* Factors leave the registers that the next tile's scales are loaded into. */
@@ -167,6 +168,7 @@ static void take_scales(four_waves *f, block *b) {
         for (int j = 0; j < f->n_atoms; j++) b->b_scale[j] = one;
         return;
     }
+    const int halves = g->a.from_fn + g->b.from_fn;
     for (int j = 0; j < b_scales(f); j++) b->b_scale[j] = f->b_scale[b->kb][j];
     for (int i = 0; i < a_scales(f); i++) b->a_scale[i] = f->a_scale[b->kb][i];
     for (int j = b_scales(f); j < f->n_atoms; j++) b->b_scale[j] = b->b_scale[0];
@@ -175,6 +177,7 @@ static void take_scales(four_waves *f, block *b) {
         for (int i = 0; i < a_scales(f); i++) {
             b->a_scale[i] = gemm_scale_f32(g, &g->a_scales, b->a_scale[i]);
             if (g->b_scales.uniform) b->a_scale[i] = e_fmul(e, b->a_scale[i], b->b_scale[0], 0);
+            if (halves) b->a_scale[i] = e_fmul(e, b->a_scale[i], e_f32(e, 1 << halves), 0);
         }
     }
     for (int i = a_scales(f); i < f->m_atoms; i++) b->a_scale[i] = b->a_scale[0];
@@ -200,7 +203,7 @@ static void promote(four_waves *f, block *b, int count) {
 
 static void multiply(four_waves *f, block *b, int i, int j) {
     gemm *const g = f->g;
-    const tile *const rows = &f->b[b->kb];
+    const tile *const rows = &b->rows;
     const int x = j * f->m_atoms + i, group = g->promote_every;
     val *const sum = &f->sums.v[i * f->n_atoms + j];
     switch (g->scaling) {
@@ -238,6 +241,8 @@ static void k_block(four_waves *f, block *b, staged *coming) {
     for (int j = 0; j <= last; j++) {
         /* Before the last column, whose MFMA cover what is read after the barrier. */
         if (publishes && j == last && j > 0) publish(f, b, coming, j);
+        b->rows = f->b[b->kb];
+        if (g->b.from_fn && !f->b_staged) gemm_fragment_from_fn(g, &b->rows, j);
         for (int i = 0; i < f->m_atoms; i++) {
             multiply(f, b, i, j);
             if (j == last && !(publishes && j == 0)) replace_a(f, b, i);

@@ -23,6 +23,7 @@ typedef struct gemm_operand {
     val stride;  /* I32, bytes from row to row; preshuffled: from 16 rows to the next 16 */
     int rows;    /* bm or bn */
     int preshuffled; /* (16,16): chunk c of 16 rows is 256 bytes, c * 256 bytes in */
+    int from_fn;     /* E4M3FN for a matrix unit that reads E4M3FNUZ: half as much, which the scales make good */
 } gemm_operand;
 
 /* gemm_scales: scales of A or B, from the scale of the tile's first row and the part's first K block on. */
@@ -109,6 +110,9 @@ void gemm_dma(gemm *g, const gemm_stage *stage, val tile_index, val at);
 int gemm_chunks(const gemm *g);
 val gemm_lds_lane(gemm *g, int k_block, int u);
 void gemm_fragment(gemm *g, tile *t, int i, const val *chunks);
+/* gemm_fragment_from_fn: fragment i of an operand of from_fn, as it came from memory; not where its loads have just been
+ * issued. What gemm_put brings to LDS is converted there. */
+void gemm_fragment_from_fn(gemm *g, tile *t, int i);
 /* gemm_read: fragment of 128 K from LDS; lanes[u] are gemm_lds_lane's plus the tile's place. */
 void gemm_read(gemm *g, tile *t, int i, lds from, const val *lanes, int fixed);
 /* gemm_load_b: fragment of 128 K of preshuffled B, straight from memory: K block `k_block` of a K tile; `rows` I32 is

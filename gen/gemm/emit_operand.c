@@ -106,12 +106,14 @@ void gemm_fetch(gemm *g, const gemm_stage *s, val tile_index, gemm_mask mask, va
 void gemm_put(gemm *g, const gemm_stage *s, const val *chunks, val at) {
     ir *const e = g->e;
     const val place = e_add(e, s->place, at);
+    val own[GEMM_ROUNDS_MAX];
+    for (int i = 0; i < s->rounds; i++) own[i] = s->of->from_fn ? e_fnuz_or_nan(e, chunks[i]) : chunks[i];
     if (s->threads == g->threads) {
-        for (int i = 0; i < s->rounds; i++) e_lds_store(e, g->arena, chunks[i], place, i * s->place_stride);
+        for (int i = 0; i < s->rounds; i++) e_lds_store(e, g->arena, own[i], place, i * s->place_stride);
         return;
     }
     E_IF(e, e_less(e, g->wave, e_i32(e, s->threads / LANES)))
-    e_lds_store(e, g->arena, chunks[0], place, 0);
+    e_lds_store(e, g->arena, own[0], place, 0);
 }
 
 void gemm_dma(gemm *g, const gemm_stage *s, val tile_index, val at) {
@@ -149,6 +151,16 @@ void gemm_fragment(gemm *g, tile *t, int i, const val *chunks) {
             *to = e_join(e, chunks[2 * s], chunks[2 * s + 1]);
         else /* half a chunk: which K an atom takes does not matter where A and B agree */
             *to = e_element(e, e_bitcast(e, chunks[s / 2], VEC(2, I64)), s % 2);
+    }
+}
+
+void gemm_fragment_from_fn(gemm *g, tile *t, int i) {
+    ir *const e = g->e;
+    for (int s = 0; s < t->steps; s++) {
+        val *const v = &t->v[i * t->steps + s];
+        const type fragment = e_type(e, *v);
+        const val fn = e_bitcast(e, *v, VEC(t->atom->fragment_bytes / WORD, I32));
+        *v = e_bitcast(e, e_fnuz_or_nan(e, fn), fragment);
     }
 }
 

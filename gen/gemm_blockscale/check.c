@@ -222,12 +222,11 @@ static cdnagen_status check_operands(const chip *c, const blockscale_shape *s) {
         int64_t kind;
     } operands[] = {{"a_fp8", s->a_fp8}, {"b_fp8", s->b_fp8}};
     for (int i = 0; i < 2; i++)
-        if (operands[i].kind != CDNAGEN_FP8_NATIVE && operands[i].kind != (int64_t)c->fp8)
-            return fail(CDNAGEN_NOT_YET,
-                        "gemm_blockscale: %s=%s cannot be read on %s yet: its matrix unit takes the chip's own kind, "
-                        "%s",
-                        operands[i].name, operands[i].kind == CDNAGEN_FP8_E4M3FN ? "e4m3fn" : "e4m3fnuz", c->name,
-                        c->fp8 == CDNAGEN_FP8_E4M3FN ? "e4m3fn" : "e4m3fnuz");
+        if (operands[i].kind == CDNAGEN_FP8_E4M3FNUZ && c->fp8 == CDNAGEN_FP8_E4M3FN)
+            return fail(CDNAGEN_LIMIT,
+                        "gemm_blockscale: %s=e4m3fnuz cannot be read on %s: its matrix unit reads e4m3fn; quantise to "
+                        "e4m3fn",
+                        operands[i].name, c->name);
     return CDNAGEN_OK;
 }
 

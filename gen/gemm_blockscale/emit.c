@@ -164,6 +164,9 @@ static void compute(blockscale *b, gemm *g, place at) {
     const part p = part_of(b, at);
     g->a = a_operand(b, &p);
     g->b = b_operand(b, &p);
+    const int reads_fnuz = b->chip->fp8 == CDNAGEN_FP8_E4M3FNUZ;
+    g->a.from_fn = reads_fnuz && b->s->a_fp8 == CDNAGEN_FP8_E4M3FN;
+    g->b.from_fn = reads_fnuz && b->s->b_fp8 == CDNAGEN_FP8_E4M3FN;
     g->a_scales = scales(b, BLOCKSCALE_A_SCALES, &p);
     g->b_scales = scales(b, BLOCKSCALE_B_SCALES, &p);
     g->k = p.length;

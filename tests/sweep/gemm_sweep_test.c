@@ -22,6 +22,11 @@ static const kernel_row kernels[] = {
     {"gfx950", "mfma16x16x128_t64x256x128_4w_panel8_cs_async_wpe2", "b=preshuffled"},
     {"gfx950", "mfma16x16x128_t64x256x128_4w_cs_async_wpe2", "b=preshuffled"},
     {"gfx950", "mfma16x16x128_t64x256x128_4w_fused", "b=preshuffled"},
+    {"gfx950", "mfma16x16x128_t64x256x128_4w_fused_panel8_cs_async_wpe2", "b=preshuffled"},
+    {"gfx950", "mfma32x32x64_t64x128x128_4w_fused_async", ""},
+    {"gfx950", "mfma16x16x128_t64x128x128_4w_fused_cs_async", "scales=ue8m0"},
+    {"gfx950", "mfma32x32x64_t64x128x256_4w", "scales=ue8m0 scale_n=1"},
+    {"gfx950", "mfma16x16x32_t64x128x128_4w", "scales=ue8m0 scale_n=1"},
     {"gfx950", "mfma16x16x128_t64x256x128_4w_async", ""},
     {"gfx950", "mfma16x16x128_t64x128x128_4w_cs", ""},
     {"gfx950", "mfma16x16x128_t64x128x128_4w", ""},
@@ -53,6 +58,9 @@ static const kernel_row kernels[] = {
     {"gfx942", "mfma16x16x32_t32x64x256_4w_sk3", ""},
     {"gfx942", "mfma16x16x32_t16x64x256_4w_sk8", ""},
     {"gfx942", "mfma16x16x32_t16x64x128_4w", ""},
+    {"gfx942", "mfma16x16x32_t64x128x128_4w_fused", "scales=ue8m0"},
+    {"gfx942", "mfma16x16x32_t64x256x128_4w_fused_cs_wpe2", "b=preshuffled a_fp8=e4m3fn b_fp8=e4m3fn"},
+    {"gfx942", "mfma32x32x16_t64x128x128_4w", "a_fp8=e4m3fn b_fp8=e4m3fn"},
 };
 
 /* Words of the shape that make another kernel. */
