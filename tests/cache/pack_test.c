@@ -26,6 +26,17 @@ static void release(cache_blob **entries) {
     for (int i = 0; i < ENTRIES; i++) cache_blob_release(entries[i]);
 }
 
+/* pack_of_all: a file with all of them, in a new folder.   owner of the folder: scratch_remove */
+static const char *pack_of_all(char **dir) {
+    cache_blob *entries[ENTRIES];
+    make(entries);
+    *dir = scratch_dir();
+    const char *path = scratch_path("%s/p", *dir);
+    assert_int_equal(pack_write(path, entries, ENTRIES), CDNAGEN_OK);
+    release(entries);
+    return path;
+}
+
 /* whole: a file's bytes.   owner: free */
 static unsigned char *whole(const char *path, size_t *size) {
     struct stat st;
@@ -50,11 +61,8 @@ static void holds(const pack *p, int i, const char *key) {
 
 static void what_goes_in_comes_out(void **state) {
     (void)state;
-    char *dir = scratch_dir();
-    const char *path = scratch_path("%s/p", dir);
-    cache_blob *entries[ENTRIES];
-    make(entries);
-    assert_int_equal(pack_write(path, entries, ENTRIES), CDNAGEN_OK);
+    char *dir;
+    const char *path = pack_of_all(&dir);
     pack *p = NULL;
     assert_int_equal(pack_open(path, &p), CDNAGEN_OK);
     assert_int_equal(pack_count(p), ENTRIES);
@@ -69,7 +77,6 @@ static void what_goes_in_comes_out(void **state) {
     pack_close(p);
     pack_close(NULL);
     assert_int_equal(scratch_files(dir, ""), 1); /* no temporary is left */
-    release(entries);
     scratch_remove(dir);
 }
 
@@ -132,12 +139,9 @@ static int sound_entries(const char *path) {
 
 static void every_cut_is_noticed_and_told(void **state) {
     (void)state;
-    char *dir = scratch_dir();
-    const char *path = scratch_path("%s/p", dir), *cut = scratch_path("%s/cut", dir);
-    cache_blob *entries[ENTRIES];
+    char *dir;
+    const char *path = pack_of_all(&dir), *cut = scratch_path("%s/cut", dir);
     size_t size;
-    make(entries);
-    assert_int_equal(pack_write(path, entries, ENTRIES), CDNAGEN_OK);
     unsigned char *bytes_of = whole(path, &size);
     for (size_t n = 0; n < size; n++) {
         scratch_write(cut, bytes_of, n);
@@ -147,18 +151,14 @@ static void every_cut_is_noticed_and_told(void **state) {
     scratch_write(cut, bytes_of, size + 1);
     assert_int_equal(sound_entries(cut), -1);
     free(bytes_of);
-    release(entries);
     scratch_remove(dir);
 }
 
 static void every_changed_bit_is_noticed(void **state) {
     (void)state;
-    char *dir = scratch_dir();
-    const char *path = scratch_path("%s/p", dir), *changed = scratch_path("%s/changed", dir);
-    cache_blob *entries[ENTRIES];
+    char *dir;
+    const char *path = pack_of_all(&dir), *changed = scratch_path("%s/changed", dir);
     size_t size;
-    make(entries);
-    assert_int_equal(pack_write(path, entries, ENTRIES), CDNAGEN_OK);
     unsigned char *bytes_of = whole(path, &size);
     const pack_header *header = (const pack_header *)(const void *)bytes_of;
     const size_t manifest = (size_t)header->manifest_bytes;
@@ -169,7 +169,6 @@ static void every_changed_bit_is_noticed(void **state) {
         bytes_of[bit / 8] ^= (unsigned char)(1 << bit % 8);
     }
     free(bytes_of);
-    release(entries);
     scratch_remove(dir);
 }
 
@@ -183,12 +182,9 @@ static void seal(unsigned char *bytes_of) {
 /* Lies under a right checksum: a hostile or broken writer. */
 static void manifests_that_contradict_themselves_are_refused(void **state) {
     (void)state;
-    char *dir = scratch_dir();
-    const char *path = scratch_path("%s/p", dir), *changed = scratch_path("%s/changed", dir);
-    cache_blob *entries[ENTRIES];
+    char *dir;
+    const char *path = pack_of_all(&dir), *changed = scratch_path("%s/changed", dir);
     size_t size;
-    make(entries);
-    assert_int_equal(pack_write(path, entries, ENTRIES), CDNAGEN_OK);
     const size_t row = sizeof(pack_header), texts_of = 2 * HASH_BYTES, objects_of = texts_of + 8;
     const struct {
         const char *says;
@@ -218,7 +214,6 @@ static void manifests_that_contradict_themselves_are_refused(void **state) {
             fail_msg("row %zu: %s", i, cdnagen_error());
         free(bytes_of);
     }
-    release(entries);
     scratch_remove(dir);
 }
 
@@ -255,11 +250,8 @@ static void keys_out_of_order_are_refused(void **state) {
 
 static void a_pack_that_shrinks_while_it_is_open_is_told(void **state) {
     (void)state;
-    char *dir = scratch_dir();
-    const char *path = scratch_path("%s/p", dir), *problem = NULL;
-    cache_blob *entries[ENTRIES];
-    make(entries);
-    assert_int_equal(pack_write(path, entries, ENTRIES), CDNAGEN_OK);
+    char *dir;
+    const char *path = pack_of_all(&dir), *problem = NULL;
     pack *p = NULL;
     assert_int_equal(pack_open(path, &p), CDNAGEN_OK);
     assert_int_equal(truncate(path, 100), 0);
@@ -268,7 +260,6 @@ static void a_pack_that_shrinks_while_it_is_open_is_told(void **state) {
     assert_null(pack_get(p, key, &problem));
     assert_string_equal(problem, "is cut short");
     pack_close(p);
-    release(entries);
     scratch_remove(dir);
 }
 
