@@ -27,6 +27,7 @@ enum {
     ATOMS_MAX = 16,
     PARTS_MAX = 64,
     SCALE_PHASE = 0, /* that loads the scales of the next K tile: those of this one have left their registers */
+    LANE_COLUMNS_MAX = 4,
     CARRIED_MAX = 192
 };
 
@@ -53,7 +54,7 @@ typedef struct side {
 typedef struct eight_waves {
     gemm *g;
     side a, b;
-    val a_scale_at[ATOMS_MAX], b_scale_at[ATOMS_MAX][4]; /* B: one, or those of a lane's columns */
+    val a_scale_at[ATOMS_MAX], b_scale_at[ATOMS_MAX][LANE_COLUMNS_MAX]; /* B: of a lane's columns */
 
     /* what a K tile leaves to the next one */
     val slot; /* 0 or 1: which K tile of the ring */
@@ -70,7 +71,6 @@ typedef struct eight_waves {
 typedef enum trip { STEADY, LAST_BUT_ONE, LAST } trip;
 
 static side *side_of(eight_waves *w, int h) { return half_of(h).is_b ? &w->b : &w->a; }
-static int has_b_columns(const eight_waves *w) { return w->g->b_scales.rows == 1; }
 
 /* ---- memory to LDS to fragments ---- */
 
@@ -139,7 +139,9 @@ static void read_chunk(eight_waves *w, int h, int c) {
     s->chunks[u] = e_lds_load(g->e, g->arena, VEC(4, I32), s->lane[u], index * s->half_bytes + i * EDGE * ROW);
     if (u == CHUNKS - 1) gemm_fragment(g, &s->fragments[index], i, s->chunks);
 }
-static int chunks_of(eight_waves *w, int h) { return CHUNKS * side_of(w, h)->atoms; }
+static int chunks_of(eight_waves *w, int h) {
+    return w->g->ablation == GEMM_NO_LDS && h >= 2 ? 0 : CHUNKS * side_of(w, h)->atoms;
+}
 
 /* Bytes from k on become 0. */
 static void mask_half(eight_waves *w, int h, val tile_index) {
@@ -160,56 +162,80 @@ static void mask_half(eight_waves *w, int h, val tile_index) {
 
 /* ---- scales ---- */
 
+/* Columns of an atom whose scales of B a lane needs: of all its sums, or as an MFMA takes them of its row of B. */
+static int lane_columns(const eight_waves *w) { return w->g->scaling == GEMM_MFMA ? 1 : EDGE * EDGE / LANES; }
+/* Scales a wave and K tile: of A's and of B's atoms. */
+static int a_scales(const eight_waves *w) { return w->g->a_scales.uniform ? 1 : w->sums.m_atoms; }
+static int b_scales(const eight_waves *w) { return w->g->b_scales.uniform ? 1 : w->sums.n_atoms; }
+
 static void place_scales(eight_waves *w) {
     gemm *const g = w->g;
     ir *const e = g->e;
-    const val row = e_add(e, w->sums.row, gemm_lane_row(g)), column = e_add(e, w->sums.column, gemm_lane_column(g));
-    for (int i = 0; i < w->sums.m_atoms; i++)
+    const val row = g->a_scales.uniform ? w->sums.row : e_add(e, w->sums.row, gemm_lane_row(g));
+    for (int i = 0; i < a_scales(w); i++)
         w->a_scale_at[i] = gemm_scale_at(g, &g->a_scales, e_addi(e, row, w->sums.rows[i]));
-    if (!has_b_columns(w)) w->b_scale_at[0][0] = gemm_scale_at(g, &g->b_scales, w->sums.column);
-    for (int j = 0; has_b_columns(w) && j < w->sums.n_atoms; j++)
-        for (int c = 0; c < 4; c++)
+    if (g->b_scales.uniform) {
+        w->b_scale_at[0][0] = gemm_scale_at(g, &g->b_scales, w->sums.column);
+        return;
+    }
+    const val own = g->scaling == GEMM_MFMA ? gemm_lane_row(g) : gemm_lane_column(g);
+    const val column = e_add(e, w->sums.column, own);
+    for (int j = 0; j < w->sums.n_atoms; j++)
+        for (int c = 0; c < lane_columns(w); c++)
             w->b_scale_at[j][c] = gemm_scale_at(g, &g->b_scales, e_addi(e, column, w->sums.columns[j] + c));
 }
 
+static int loads_scales(const eight_waves *w) { return w->g->ablation != GEMM_NO_SCALES; }
+
 /* At least so many: where rows share a scale, loads of one place are made one. */
 static int scale_loads(const eight_waves *w) {
-    if (w->g->scaling != GEMM_PROMOTE) return 0;
-    const int rows = w->g->a_scales.rows == 1 ? w->sums.m_atoms : 1;
-    return rows + (has_b_columns(w) ? 4 * w->sums.n_atoms : 1);
+    const gemm *const g = w->g;
+    if (!loads_scales(w)) return 0;
+    const int rows = g->a_scales.rows == 1 ? w->sums.m_atoms : 1;
+    return rows + (g->b_scales.rows == 1 ? lane_columns(w) * w->sums.n_atoms : 1);
 }
 
 static void load_scales(eight_waves *w, val tile_index) {
     gemm *const g = w->g;
     ir *const e = g->e;
-    if (g->scaling != GEMM_PROMOTE) return;
-    for (int i = 0; i < w->sums.m_atoms; i++)
+    if (!loads_scales(w)) return;
+    for (int i = 0; i < a_scales(w); i++)
         w->a_scale[i] = gemm_scale(g, &g->a_scales, w->a_scale_at[i], tile_index, GEMM_ALL);
-    if (!has_b_columns(w)) w->b_scale[0] = gemm_scale(g, &g->b_scales, w->b_scale_at[0][0], tile_index, GEMM_ALL);
-    for (int j = 0; has_b_columns(w) && j < w->sums.n_atoms; j++) {
-        val columns[4];
-        for (int c = 0; c < 4; c++) columns[c] = gemm_scale(g, &g->b_scales, w->b_scale_at[j][c], tile_index, GEMM_ALL);
-        w->b_scale[j] = e_vector(e, columns, 4);
+    for (int j = 0; j < b_scales(w); j++) {
+        const int count = g->b_scales.uniform ? 1 : lane_columns(w);
+        val columns[LANE_COLUMNS_MAX];
+        for (int c = 0; c < count; c++)
+            columns[c] = gemm_scale(g, &g->b_scales, w->b_scale_at[j][c], tile_index, GEMM_ALL);
+        w->b_scale[j] = count == 1 ? columns[0] : e_vector(e, columns, count);
     }
     e_sched_fence(e);
 }
 
-/* The scales leave the registers that the next K tile's are loaded into. */
+/* Factors leave the registers that the next K tile's scales are loaded into. */
 static void take_scales(eight_waves *w) {
-    ir *const e = w->g->e;
-    if (w->g->scaling != GEMM_PROMOTE) return;
-    for (int i = 0; i < w->sums.m_atoms; i++)
-        w->factor[i] = has_b_columns(w) ? w->a_scale[i] : e_fmul(e, w->a_scale[i], w->b_scale[0], 0);
-    for (int j = 0; has_b_columns(w) && j < w->sums.n_atoms; j++) w->b_factor[j] = w->b_scale[j];
+    gemm *const g = w->g;
+    ir *const e = g->e;
+    const int is_f32 = g->scaling != GEMM_MFMA, m = w->sums.m_atoms, n = w->sums.n_atoms;
+    const int a_count = loads_scales(w) ? a_scales(w) : 1, b_count = loads_scales(w) ? b_scales(w) : 1;
+    if (!loads_scales(w)) w->a_scale[0] = w->b_scale[0] = is_f32 ? e_f32(e, 1) : e_i32(e, 127);
+    for (int j = 0; j < b_count; j++)
+        w->b_factor[j] = is_f32 && loads_scales(w) ? gemm_scale_f32(g, &g->b_scales, w->b_scale[j]) : w->b_scale[j];
+    for (int i = 0; i < a_count; i++) {
+        w->factor[i] = is_f32 && loads_scales(w) ? gemm_scale_f32(g, &g->a_scales, w->a_scale[i]) : w->a_scale[i];
+        if (is_f32 && g->b_scales.uniform) w->factor[i] = e_fmul(e, w->factor[i], w->b_factor[0], 0);
+    }
+    for (int i = a_count; i < m; i++) w->factor[i] = w->factor[0];
+    for (int j = b_count; j < n; j++) w->b_factor[j] = w->b_factor[0];
     e_sched_fence(e);
 }
 
+/* The factor of atom (i, j): one, or one a column. */
 static val factor_of(eight_waves *w, int i, int j) {
     ir *const e = w->g->e;
-    if (!has_b_columns(w)) return w->factor[i];
-    val columns[4];
-    for (int c = 0; c < 4; c++) columns[c] = e_fmul(e, w->factor[i], e_element(e, w->b_factor[j], c), 0);
-    return e_vector(e, columns, 4);
+    if (w->g->b_scales.uniform || !loads_scales(w)) return w->factor[i];
+    val columns[LANE_COLUMNS_MAX];
+    for (int c = 0; c < lane_columns(w); c++) columns[c] = e_fmul(e, w->factor[i], e_element(e, w->b_factor[j], c), 0);
+    return e_vector(e, columns, lane_columns(w));
 }
 
 /* ---- MFMA and promotion ---- */
@@ -238,10 +264,15 @@ static void multiply(eight_waves *w) {
     const atom_place p = place_of(w, w->done);
     const tile *const a = &w->a.fragments[p.a_half], *const b = &w->b.fragments[p.b_half];
     val *const sum = &w->sums.v[p.i * w->sums.n_atoms + p.j];
-    if (g->scaling == GEMM_CHAIN)
-        *sum = t_mma_atom(e, b, p.b_fragment, a, p.a_fragment, *sum);
-    else
+    switch (g->scaling) {
+    case GEMM_CHAIN: *sum = t_mma_atom(e, b, p.b_fragment, a, p.a_fragment, *sum); break;
+    case GEMM_MFMA:
+        *sum = t_mma_scaled(e, b, p.b_fragment, a, p.a_fragment, *sum, w->b_factor[p.j], w->factor[p.i]);
+        break;
+    case GEMM_PROMOTE:
         w->parts[w->done] = t_mma_atom(e, b, p.b_fragment, a, p.a_fragment, t_no_sums(e, g->atom));
+        break;
+    }
     w->done++;
 }
 
@@ -415,6 +446,8 @@ static void first_tiles(eight_waves *w) {
     e_barrier(e);
     for (int h = 0; h < 2; h++)
         for (int c = 0; c < chunks_of(w, h); c++) read_chunk(w, h, c);
+    w->a.fragments[1] = w->a.fragments[0]; /* until they are read; without LDS for good */
+    w->b.fragments[1] = w->b.fragments[0];
     if (!g->turn) return;
     e_wait(e, WAIT_ANY, 0);
     e_barrier(e);
@@ -432,32 +465,39 @@ static int carried_of(eight_waves *w, val **carried) {
         carried[count++] = &w->a.lane[u];
         carried[count++] = &w->b.lane[u];
     }
-    if (w->g->scaling != GEMM_PROMOTE) return count;
-    for (int i = 0; i < w->sums.m_atoms; i++) carried[count++] = &w->a_scale[i];
-    for (int j = 0; j < (has_b_columns(w) ? w->sums.n_atoms : 1); j++) carried[count++] = &w->b_scale[j];
+    for (int i = 0; loads_scales(w) && i < a_scales(w); i++) carried[count++] = &w->a_scale[i];
+    for (int j = 0; loads_scales(w) && j < b_scales(w); j++) carried[count++] = &w->b_scale[j];
     return count;
+}
+
+static void all_tiles(eight_waves *w) {
+    gemm *const g = w->g;
+    ir *const e = g->e;
+    for (int t = 0; t < g->unroll; t++)
+        k_tile(w, e_i32(e, t), t == g->unroll - 1 ? LAST : t == g->unroll - 2 ? LAST_BUT_ONE : STEADY);
+    if (g->unroll) return;
+    val *carried[CARRIED_MAX];
+    const int count = carried_of(w, carried);
+    const val zero = e_i32(e, 0), one = e_i32(e, 1), last = e_addi(e, g->k_tiles, -1);
+    const val steady = e_max(e, e_addi(e, last, -1), zero);
+    E_FOR_ALL(t, e, zero, steady, one, carried, count) k_tile(w, t, STEADY);
+    E_FOR_ALL(t, e, steady, last, one, carried, count) k_tile(w, t, LAST_BUT_ONE);
+    k_tile(w, last, LAST);
 }
 
 gemm_sums gemm_8w(gemm *g) {
     ir *const e = g->e;
     eight_waves w = begin(g);
     first_tiles(&w);
-    if (g->unroll) {
-        for (int t = 0; t < g->unroll; t++)
-            k_tile(&w, e_i32(e, t), t == g->unroll - 1 ? LAST : t == g->unroll - 2 ? LAST_BUT_ONE : STEADY);
-    } else {
-        val *carried[CARRIED_MAX];
-        const int count = carried_of(&w, carried);
-        const val zero = e_i32(e, 0), one = e_i32(e, 1), last = e_addi(e, g->k_tiles, -1);
-        const val steady = e_max(e, e_addi(e, last, -1), zero);
-        E_FOR_ALL(t, e, zero, steady, one, carried, count) k_tile(&w, t, STEADY);
-        E_FOR_ALL(t, e, steady, last, one, carried, count) k_tile(&w, t, LAST_BUT_ONE);
-        k_tile(&w, last, LAST);
-    }
+    all_tiles(&w);
     if (!g->turn) {
         e_wait(e, 0, WAIT_ANY);
         e_barrier(e);
     } else
         E_IF(e, e_less(e, g->wave, e_i32(e, GROUP_WAVES))) e_barrier(e);
+    for (int x = 0; g->scaling == GEMM_CHAIN && x < w.sums.m_atoms * w.sums.n_atoms; x++) {
+        const val scale = factor_of(&w, x / w.sums.n_atoms, x % w.sums.n_atoms);
+        w.sums.v[x] = gemm_scaled(g, w.sums.v[x], scale);
+    }
     return w.sums;
 }

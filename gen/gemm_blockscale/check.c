@@ -235,8 +235,6 @@ static cdnagen_status check_generated(const chip *c, const blockscale_variant *v
     TRY(check_operands(c, s));
     const pair lacking[] = {
         {v->core == GEMM_8W && v->atom != TRIPLE(16, 16, 128), "8w and another MFMA than 16x16x128"},
-        {v->core == GEMM_8W && v->ablation != 0, "8w and an x field"},
-        {v->core == GEMM_8W && s->scales == GEMM_SCALES_UE8M0, "8w and scales=ue8m0"},
         {v->async && c->lds_dma_bytes < 16, "async"},
     };
     for (size_t i = 0; i < sizeof lacking / sizeof lacking[0]; i++)
