@@ -35,7 +35,7 @@ static int is_narrow_and_deep(const job *j) {
            c_bytes(j) <= 64 * MIB;
 }
 static int is_deep(const job *j) {
-    const int64_t count = tiles(j, 192, 256);
+    const int64_t count = tiles(j, 128, 256);
     return has_wide_dma(j) && j->k >= 4608 && (is_full(j, count) || count >= 4 * j->chip->cus);
 }
 static int fills_device(const job *j) { return has_wide_dma(j) && tiles(j, 64, 256) >= j->chip->cus; }
@@ -65,7 +65,7 @@ typedef struct route {
 static const route routes[] = {
     {is_decode, SPLIT_BY_GRID, {NULL}},
     {is_narrow_and_deep, ORDER_OF_TAG, {"t128x256x128_8w_cluster"}},
-    {is_deep, ORDER_BY_MODEL, {"t192x256x128_8w_cluster", "t128x256x128_8w_cluster"}},
+    {is_deep, ORDER_OF_TAG, {"t128x256x128_8w_cluster", "t192x256x128_8w_cluster"}},
     {fills_device, ORDER_BY_MODEL, {"t64x256x128_4w_cs_async_wpe2"}},
     {is_deep_without_wide_dma, ORDER_OF_TAG, {"t64x256x128_4w_cs_wpe2"}},
     {is_square_without_wide_dma, ORDER_BY_MODEL, {"t128x128x128_4w_wm2_cs"}},
