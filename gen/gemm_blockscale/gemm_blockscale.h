@@ -17,7 +17,7 @@ typedef struct blockscale_variant {
     int64_t waves_m;  /* wm: waves along M; 0 = the core's own (4w: 1, 8w: 2); canonical text has other values only */
     int64_t sched;    /* gemm_sched, spelled inline (left out), delayed, cluster */
     int64_t fold;     /* fold<f>: promote after every f MFMA; 0 = not */
-    int64_t fused;    /* promote a row of atoms right after its MFMA */
+    int64_t fused;    /* promote each atom three MFMA after its own */
     int64_t group;    /* group<G>: raster, G tile rows together; 0 = not */
     int64_t panel;    /* panel<G>: raster, G tile columns together; 0 = not. Neither: raw */
     int64_t xcd;      /* XCD chunk: consecutive tiles on one XCD */

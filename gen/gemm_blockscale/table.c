@@ -39,7 +39,7 @@ static const field tag_fields[] = {
     {"", FIELD_WORD, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, TAG(sched), 0, 0, 0, sched_words, NULL,
      "when sums are scaled: after the next group of MFMAs, or all after the last; left out: after each group"},
     NUMBER("fold", fold, 1, 16, "sums are scaled after this many MFMAs"),
-    FLAG("fused", fused, "a row of atoms is scaled right after its MFMAs"),
+    FLAG("fused", fused, "an atom is scaled three MFMAs after its own"),
     NUMBER("group", group, 1, 64, "raster: tile rows that are walked together"),
     NUMBER("panel", panel, 2, 64,
            "raster: tile columns that are walked together; neither: down one column after another"),
