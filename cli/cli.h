@@ -26,6 +26,7 @@ typedef struct cli {
     const char *db, *shapes, *budget;
     const char *shard, *workers, *timeout, *memory;
     int check, no_cache, stats, json, help, routes;
+    int refuse_spills;     /* no option: the tuner counts them and says nothing of each */
     const char *words[64]; /* what is not an option */
     size_t word_count;
 } cli;

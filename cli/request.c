@@ -89,6 +89,7 @@ cdnagen_status context_open(const cli *options, const char *device, cdnagen **ou
                                .device = device,
                                .sim_mode = simulated ? mode : NULL,
                                .no_cache = options->no_cache,
+                               .spills = options->refuse_spills ? CDNAGEN_SPILLS_REFUSE : CDNAGEN_SPILLS_ALLOW,
                                .log = on_log};
     return cdnagen_create_context(&o, out);
 }

@@ -81,6 +81,7 @@ static cdnagen_status find_gpu(const cli *options, char id[64]) {
 
 static cdnagen_status tune_all(const cli *options, const family *f, const tune_options *how, tune_totals *totals) {
     cli one = *options;
+    one.refuse_spills = 1;
     char gpu[64];
     if (options->out_dir) TRY(make_folder(options->out_dir));
     TRY(find_gpu(options, gpu));

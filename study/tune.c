@@ -10,6 +10,8 @@
 #include "sim/timing.h"
 #include "study/tune_candidate.h"
 
+/* GAIN: a variant that is not this much faster than the best is its equal, and the earlier one stays. */
+#define GAIN 0.99
 enum { VISITED_MAX = 4096, AUTO_SEEDS_MAX = 8, MODEL_BYTES = 64 };
 
 /* search: one class. */
@@ -57,7 +59,7 @@ static cdnagen_status visit(search *s, const void *variant, int *better) {
     if (s->visited == VISITED_MAX || !is_new(s, variant)) return CDNAGEN_OK;
     TRY(candidate_try(s->tuner, &s->point, variant, &s->best, s->fresh < s->tuner->options->budget, &o));
     s->fresh += o.fresh;
-    if (o.cost > 0 && (!*s->best.tag || o.cost < s->best.cost)) {
+    if (o.cost > 0 && (!*s->best.tag || o.cost < GAIN * s->best.cost)) {
         *better = 1;
         s->best.cost = o.cost;
         memcpy(s->best.variant, variant, s->tuner->family->tag.struct_bytes);

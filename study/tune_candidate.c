@@ -226,8 +226,8 @@ static cdnagen_status way(tuner *t, const tune_point *point, const void *variant
     if (status && !stops(status)) {
         tune_record r = {.op = t->family->name, .tag = m.plan.tag, .shape = m.plan.shape_text};
         if (m.kernel) r.code = code_of(&m.info);
-        out->status = "refused";
-        status = record(t, &r, "refused", 0, cdnagen_error());
+        out->status = status == CDNAGEN_SPILLS ? "spills" : "refused";
+        status = record(t, &r, out->status, 0, cdnagen_error());
     }
     cdnagen_free_kernel(m.kernel);
     snprintf(out->tag, sizeof out->tag, "%s", m.plan.tag);
