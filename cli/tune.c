@@ -23,7 +23,7 @@ static void show(void *user, const tune_event *e) {
         printf("%s %2d of %d  %-46s %-52s %.6g %s\n", e->target, e->point, e->points, e->shape, e->best_tag, e->best,
                e->unit);
     else
-        printf("%s %2d of %d  %-46s nothing serves it\n", e->target, e->point, e->points, e->shape);
+        printf("%s %2d of %d  %-46s nothing was timed\n", e->target, e->point, e->points, e->shape);
     fflush(stdout);
 }
 

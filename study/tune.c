@@ -140,10 +140,10 @@ static cdnagen_status climb(search *s) {
 static void add_row(const search *s, text *table) {
     const tuner *const t = s->tuner;
     if (*s->best.tag)
-        text_add(table, "ROUTE(\"%s\", %s, \"%s\") /* %.6g %s, %s */\n", t->target->chip->name, s->point.bounds,
-                 s->best.tag, s->best.cost, unit_of(t), s->point.shape);
+        text_add(table, "ROUTE(\"%s\", %s, \"%s\") /* %.6g %s */\n", t->target->chip->name, s->point.bounds,
+                 s->best.tag, s->best.cost, unit_of(t));
     else
-        text_add(table, "/* nothing serves %s */\n", s->point.shape);
+        text_add(table, "/* nothing was timed for %s */\n", s->point.shape);
 }
 
 static cdnagen_status run_point(search *s, text *table) {
@@ -189,7 +189,8 @@ static cdnagen_status model_of(const tuner *t, char out[MODEL_BYTES]) {
 static void add_heading(const tuner *t, const char *where, const char *model, text *table) {
     text_add(table,
              "/* Written by `cdnagen tune %s --target %s`; %s.\n"
-             " * Device: %s; times: %s; cdnagen %s.\n"
+             " * Device: %s; times: %s;\n"
+             " * cdnagen %s.\n"
              " * ROUTE(chip, what a class has at most of each of its bounds, tag) */\n",
              t->family->name, t->target->chip->name,
              t->measured ? "times are measured" : "times are a model's: nothing was measured", where, model,
