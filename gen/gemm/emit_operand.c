@@ -173,7 +173,7 @@ void gemm_read(gemm *g, tile *t, int i, lds from, const val *lanes, int fixed) {
 void gemm_load_b(gemm *g, tile *t, int i, val rows, val tile_index, int k_block, gemm_mask mask) {
     ir *const e = g->e;
     const int block_bytes = GEMM_SCALE_K * PACK_ROWS;
-    const val lane = gemm_chunk_at(g, &g->b, edge_row(g), lane_chunk(g, 0));
+    const val first_chunk = lane_chunk(g, 0), lane = gemm_chunk_at(g, &g->b, edge_row(g), first_chunk);
     const val uniform = e_add(e, rows, e_muli(e, tile_index, (int64_t)g->bk * PACK_ROWS));
     const val left = e_sub(e, g->k, e_muli(e, tile_index, g->bk));
     val chunks[K_BLOCK_CHUNKS];

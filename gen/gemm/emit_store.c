@@ -53,7 +53,8 @@ static void store_cut(gemm *g, quad q) {
     const val is_cut = e_not(e, is_whole(g, q));
     for (int c = 0; c < QUAD - 1; c++) {
         const val exists = e_and(e, is_cut, e_less(e, e_addi(e, q.column, c), g->columns));
-        e_buffer_store(e, g->c, e_element(e, halves, c), gemm_silent(g, at, exists), OUT_BYTES * c);
+        const val to = gemm_silent(g, at, exists);
+        e_buffer_store(e, g->c, e_element(e, halves, c), to, OUT_BYTES * c);
     }
 }
 

@@ -110,7 +110,7 @@ static val chunk(blockscale *b, val id, val count) {
     const val xcds = e_i32(e, b->chip->xcds);
     const val share = e_udiv(e, count, xcds), turn = e_udiv(e, id, xcds);
     const val more = e_sub(e, count, e_mul(e, share, xcds)), xcd = e_sub(e, id, e_mul(e, turn, xcds));
-    const val before = e_add(e, e_mul(e, xcd, share), e_min(e, xcd, more));
+    const val longer = e_min(e, xcd, more), before = e_add(e, e_mul(e, xcd, share), longer);
     return e_add(e, before, turn);
 }
 
