@@ -329,19 +329,18 @@ static void fetch_next(eight_waves *w, int q, trip t, val k) {
 static void turn_begin(eight_waves *w, int q, trip t, val k) {
     ir *const e = w->g->e;
     e_sched_fence(e);
-    for (int p = q; p < q + w->g->turn; p++) fetch_next(w, p, t, k);
+    for (int p = q; w->g->turn > 1 && p < q + w->g->turn; p++) fetch_next(w, p, t, k);
     e_wait(e, WAIT_ANY, 0);
     e_barrier(e);
     e_sched_fence(e);
     e_setprio(e, 1);
 }
 
-/* Chunks of half q + 2 that are read between the MFMA of phase q. The rest, of whole fragments, comes after the turn: LDS
- * takes reads of a wave slower than MFMA leave room for. */
+/* Chunks of half q + 2 that are read between the MFMA of phase q. In turns of two phases those of the second one come after the
+ * turn: LDS takes reads of a wave slower than that many MFMA leave room for. */
 static int early_chunks(eight_waves *w, int q) {
     const int turn = w->g->turn;
-    if (!turn || (q + 1) % turn) return chunks_of(w, q + 2);
-    return turn == 1 ? side_of(w, q + 2)->atoms / 2 * CHUNKS : 0;
+    return turn > 1 && (q + 1) % turn == 0 ? 0 : chunks_of(w, q + 2);
 }
 
 /* A turn ends with phase q. The halves that the next turn reads have landed; after the last ones all have, as LDS changes
@@ -393,7 +392,7 @@ static void phase(eight_waves *w, int q, trip t, val k) {
         multiply(w);
         e_sched_fence(e);
         for (int c = n * chunks / products; c < (n + 1) * chunks / products; c++) read_chunk(w, q + 2, c);
-        if (!g->turn && n == 0) fetch_next(w, q, t, k);
+        if (g->turn < 2 && n == (g->turn ? products - 1 : 0)) fetch_next(w, q, t, k);
         e_sched_fence(e);
         if (!g->turn && w->done % g->promote_every == 0) promote(w, g->promote_every * g->promote_delay);
         e_sched_fence(e);
