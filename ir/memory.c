@@ -154,14 +154,9 @@ void e_lds_dma(ir *e, buffer from, val lane, val uniform, lds to, val at, int by
         !expect(e, bytes_per_lane == 4 || bytes_per_lane == 16, "e_lds_dma", "4 or 16 bytes a lane") ||
         !expect(e, e_type(e, at) == I32, "e_lds_dma", "the LDS offset must be I32"))
         return;
-    const val zero = e_i32(e, 0);
-    const val args[] = {from.descriptor,
-                        WRAP(lds_pointer(e, to.base.v, at)),
-                        e_i32(e, bytes_per_lane),
-                        lane,
-                        unsigned_min(e, uniform, from.bytes),
-                        zero,
-                        zero};
+    const val zero = e_i32(e, 0), place = WRAP(lds_pointer(e, to.base.v, at));
+    const val args[] = {
+        from.descriptor, place, e_i32(e, bytes_per_lane), lane, unsigned_min(e, uniform, from.bytes), zero, zero};
     const val dma = e_op(e, bytes_per_lane == 16 ? "lds_dma_16" : "lds_dma_4", args, 7);
     if (!e->failed) set_role(e, dma.v, LDS_DMA);
 }
