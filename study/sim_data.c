@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/fp8.h"
+#include "core/random.h"
 
 static uint64_t encode_integer(double x, fp8_kind fp8) {
     (void)fp8;
@@ -50,13 +51,9 @@ static double iota(uint64_t index, uint64_t seed, int is_integer) {
     (void)seed, (void)is_integer;
     return (double)index;
 }
-/* SplitMix64 of seed and index, so that an element does not depend on those before it.
- * source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014 */
+/* An element does not depend on those before it. */
 static double random_at(uint64_t index, uint64_t seed, int is_integer) {
-    uint64_t z = (seed * 0xd1342543de82ef95u + index + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
+    const uint64_t z = random_mix((seed * 0xd1342543de82ef95u + index + 1) * RANDOM_STEP);
     return is_integer ? (double)(uint32_t)z : (double)(z >> 40) / (1 << 23) - 1;
 }
 

@@ -2,9 +2,8 @@
 /* The maps from workgroup to tile, and the model of L2 by which they are compared. */
 #include "gen/gemm/raster.h"
 
+#include "core/integer.h"
 #include "core/memory.h"
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* along: tiles in bands of `width` lines, across a band first. `length` is a line's, `lines` how many there are. */
 static void along(int64_t place, int64_t width, int64_t lines, int64_t length, int64_t *line, int64_t *at) {

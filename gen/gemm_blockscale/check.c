@@ -3,9 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/integer.h"
 #include "gen/gemm_blockscale/gemm_blockscale.h"
-
-static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 /* Rows of a K tile in LDS: with 8w each half is whole DMA of all waves. */
 static int lds_rows(const blockscale_variant *v, int rows) {

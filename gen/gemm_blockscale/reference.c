@@ -4,14 +4,13 @@
 #include <string.h>
 
 #include "core/fp8.h"
+#include "core/integer.h"
 #include "gen/gemm_blockscale/gemm_blockscale.h"
 
 /* B is kept transposed in blocks of BLOCK columns, [k][BLOCK], so that one row of A times a block is BLOCK independent
  * sums that stay in registers. */
 typedef float lanes __attribute__((vector_size(32)));
 enum { LANES_FLOATS = 8, BLOCK_LANES = 4, BLOCK = LANES_FLOATS * BLOCK_LANES };
-
-static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 static void fp8_values(fp8_kind kind, float values[256]) {
     for (int i = 0; i < 256; i++) values[i] = f32_from_fp8(kind, (uint8_t)i);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/integer.h"
 #include "gen/gemm_blockscale/gemm_blockscale.h"
 
 enum { CHOICES_MAX = 2 /* tags of a row; also the widths of a split one */ };
@@ -14,8 +15,6 @@ typedef struct job {
     const chip *chip;
     int64_t m, n, k;
 } job;
-
-static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 /* ---- conditions, one a function. source: README.md of this folder, "Routes" ---- */
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "core/fp8.h"
+#include "core/integer.h"
+#include "core/random.h"
 #include "gen/gemm_blockscale/gemm_blockscale.h"
 
 /* Buffers are in the order of the pointers of blockscale_kernarg. */
@@ -20,9 +22,6 @@ typedef struct layout {
     int scale_bytes;
     size_t bytes[BUFFER_COUNT];
 } layout;
-
-static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-static int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
 static layout layout_of(const blockscale_variant *v, const blockscale_shape *s) {
     layout l = {.m = s->m, .n = s->n, .k = s->k, .k_blocks = ceil_div(s->k, GEMM_SCALE_K)};
@@ -57,18 +56,6 @@ static fp8_kind kind_of(const plan *p, int64_t word) {
     return word == CDNAGEN_FP8_NATIVE ? p->target.chip->fp8 : (fp8_kind)word;
 }
 
-/* ---- random numbers: the same on every machine ---- */
-
-/* random64: splitmix64. source: Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014 */
-static uint64_t random64(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static double uniform(uint64_t *state) { return ((double)(random64(state) >> 11) + 0.5) * 0x1p-53; }
-
 /* draws: DRAWS values to pick bytes from: normal, as wide as the kind allows; or integers small enough that f32 sums of
  * them are exact in any order. */
 static void make_draws(gemm_data data, fp8_kind kind, uint64_t seed, uint8_t draws[DRAWS]) {
@@ -76,7 +63,8 @@ static void make_draws(gemm_data data, fp8_kind kind, uint64_t seed, uint8_t dra
     const double width = (double)fp8_max(kind) / 4;
     const float most = fp8_max(kind);
     for (int i = 0; i < DRAWS; i++) {
-        const double radius = sqrt(-2 * log(uniform(&seed))), angle = 2 * 3.14159265358979323846 * uniform(&seed);
+        const double radius = sqrt(-2 * log(random_uniform(&seed))),
+                     angle = 2 * 3.14159265358979323846 * random_uniform(&seed);
         const float normal = (float)(width * radius * cos(angle));
         const float integer = (float)((int)(random64(&seed) % (2 * INTEGER_MOST + 1)) - INTEGER_MOST);
         draws[i] = fp8_from_f32(kind, data == GEMM_EXACT ? integer : fmaxf(fminf(normal, most), -most));
@@ -110,7 +98,7 @@ static float scale_at(gemm_data data, gemm_scale_type type, uint64_t seed, float
     enum { EXACT_SHIFT = -8 }; /* so that sums stay within f16 */
     if (data == GEMM_EXACT) return ldexpf(1, exact_exponent(row, block) + EXACT_SHIFT);
     uint64_t state = seed ^ ((uint64_t)row << 32 | (uint64_t)block);
-    const double size = 0.25 + 1.75 * uniform(&state);
+    const double size = 0.25 + 1.75 * random_uniform(&state);
     if (type == GEMM_SCALES_F32) return (float)size * unit;
     return ldexpf(1, (int)floor(log2(size * (double)unit)) + (int)((row + 2 * block) & 3) - 2);
 }

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/integer.h"
 #include "gen/mqa_logits/mqa_logits.h"
 
 enum {
@@ -18,10 +19,6 @@ static const struct {
     int64_t tiles_min;
 } policies[] = {{"gfx942", 4096, 8}, {"gfx950", 0, 2}};
 enum { POLICIES = sizeof policies / sizeof *policies };
-
-static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* fewest_passes: a pass is as many workgroups as the device holds at once; its length is one part and its start. */
 static int64_t fewest_passes(int64_t grid_x, int64_t tiles, int64_t at_once, int64_t most) {

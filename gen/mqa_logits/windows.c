@@ -2,10 +2,9 @@
 /* The windows that runs and tests give each query row: what real models send, and what breaks kernels. */
 #include <inttypes.h>
 
+#include "core/integer.h"
+#include "core/random.h"
 #include "gen/mqa_logits/mqa_logits.h"
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 cdnagen_status mqa_window_check(const mqa_shape *s) {
     if (s->window != WINDOW_CP || s->seq == 0) return CDNAGEN_OK;
@@ -22,14 +21,8 @@ static int64_t cp_end(const mqa_shape *s, int64_t r) {
     return r < chunk ? rank * chunk + r : (2 * ranks - 1 - rank) * chunk + (r - chunk);
 }
 
-/* scattered: a number >= 0 that has nothing to do with its neighbours'. source: Steele, Lea, Flood, Fast Splittable
- * Pseudorandom Number Generators, OOPSLA 2014 */
-static int64_t scattered(int64_t i) {
-    uint64_t z = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (int64_t)((z ^ (z >> 31)) >> 1);
-}
+/* scattered: a number >= 0 that has nothing to do with its neighbours'. */
+static int64_t scattered(int64_t i) { return (int64_t)(random_mix(((uint64_t)i + 1) * RANDOM_STEP) >> 1); }
 
 void mqa_window_row(const mqa_shape *s, int64_t r, int32_t *start, int32_t *end) {
     const int64_t seq_kv = s->seq_kv;

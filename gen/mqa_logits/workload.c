@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/fp8.h"
+#include "core/random.h"
 #include "gen/mqa_logits/mqa_logits.h"
 
 /* Buffers are in the order of the pointers of mqa_kernarg. */
@@ -13,24 +14,13 @@ enum { BUFFER_COUNT = MQA_LOGITS + 1, GUARD_BYTES = 1024 };
 #define POISON 0x7fc0beefu /* a NaN that no arithmetic makes */
 #define AMAX_MIN 1e-4f
 
-/* ---- random numbers: the same on every machine ---- */
-
-/* random64: splitmix64. source: Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014 */
-static uint64_t random64(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static double uniform(uint64_t *state) { return ((double)(random64(state) >> 11) + 0.5) * 0x1p-53; }
-
 /* normals: Box and Muller's transform. */
 static void normals(uint64_t seed, uint64_t stream, float *out, int64_t count) {
     uint64_t state = seed;
     state = random64(&state) ^ stream;
     for (int64_t i = 0; i < count; i += 2) {
-        const double radius = sqrt(-2 * log(uniform(&state))), angle = 2 * 3.14159265358979323846 * uniform(&state);
+        const double radius = sqrt(-2 * log(random_uniform(&state))),
+                     angle = 2 * 3.14159265358979323846 * random_uniform(&state);
         out[i] = (float)(radius * cos(angle));
         if (i + 1 < count) out[i + 1] = (float)(radius * sin(angle));
     }
