@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The checks of gen/arguments.h. */
+/* The checks of gen/arguments.h, and the bytes of a launch. */
 #include "gen/arguments.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 uint64_t argument_bytes(int64_t rows, int64_t stride, int64_t columns, int element_bytes) {
     if (rows <= 0 || columns <= 0) return 0;
@@ -44,4 +45,17 @@ cdnagen_status argument_length(const char *op, const char *name, int64_t length,
         return fail(CDNAGEN_LIMIT, "%s: %s %" PRId64 " is more than the %" PRId64 " that a kernel can address", op,
                     name, length, most);
     return CDNAGEN_OK;
+}
+
+void argument_put(launch *l, const plan *p, int which, int64_t value) {
+    const kernarg *const to = &p->kernargs[which];
+    const int32_t narrow = (int32_t)value;
+    if (to->kind == KERNARG_I32)
+        memcpy(l->kernarg + to->offset, &narrow, sizeof narrow);
+    else
+        memcpy(l->kernarg + to->offset, &value, sizeof value);
+}
+
+void argument_put_pointer(launch *l, const plan *p, int which, const void *address) {
+    argument_put(l, p, which, (int64_t)(uintptr_t)address);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the operators' bind functions ask of every argument, each refusal naming the value and what is allowed. */
+/* What the operators' bind functions ask of every argument, each refusal naming the value and what is allowed; and how an
+ * argument gets into a launch. */
 #ifndef GEN_ARGUMENTS_H
 #define GEN_ARGUMENTS_H
 
@@ -13,7 +14,8 @@ typedef struct argument {
     unsigned alignment; /* bytes, a power of two */
 } argument;
 
-/* argument_bytes: of `rows` rows, `stride` elements apart, of `columns` elements; UINT64_MAX if 64 bits cannot hold it. */
+/* argument_bytes: of `rows` rows, `stride` elements apart, of `columns` elements; UINT64_MAX if 64 bits cannot hold it,
+ * which no buffer has. */
 uint64_t argument_bytes(int64_t rows, int64_t stride, int64_t columns, int element_bytes);
 
 /* argument_check: there, aligned and large enough.   errors: BAD_ARGUMENT */
@@ -24,5 +26,9 @@ cdnagen_status arguments_apart(const char *op, const argument *other, const argu
 
 /* argument_length: 0 to `most`.   errors: BAD_ARGUMENT, LIMIT */
 cdnagen_status argument_length(const char *op, const char *name, int64_t length, int64_t most);
+
+/* argument_put: a number, or an address, as the kernel's argument `which`, in the width that the plan gives it. */
+void argument_put(launch *l, const plan *p, int which, int64_t value);
+void argument_put_pointer(launch *l, const plan *p, int which, const void *address);
 
 #endif

@@ -3,12 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/integer.h"
 #include "gen/arguments.h"
 #include "gen/gemm_blockscale/gemm_blockscale.h"
 
 static const char op[] = "gemm_blockscale";
-
-static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 /* workgroups: tiles, or with pers as many as the device holds at once where that is less. */
 static int64_t workgroups(const plan *p, const device_facts *facts, int64_t tiles) {
@@ -157,17 +156,6 @@ static cdnagen_status check_buffers(const plan *p, const cdnagen_gemm_blockscale
 
 /* ---- bind ---- */
 
-static void put_pointer(launch *l, const plan *p, blockscale_kernarg which, cdnagen_buffer b) {
-    memcpy(l->kernarg + p->kernargs[which].offset, &b.ptr, sizeof b.ptr);
-}
-static void put_i64(launch *l, const plan *p, blockscale_kernarg which, int64_t value) {
-    memcpy(l->kernarg + p->kernargs[which].offset, &value, sizeof value);
-}
-static void put_i32(launch *l, const plan *p, blockscale_kernarg which, int64_t value) {
-    const int32_t narrow = (int32_t)value;
-    memcpy(l->kernarg + p->kernargs[which].offset, &narrow, sizeof narrow);
-}
-
 cdnagen_status blockscale_bind(const plan *p, const device_facts *facts, const void *args, launch *out) {
     const blockscale_variant *const v = (const blockscale_variant *)p->variant;
     const cdnagen_gemm_blockscale_args *const a = args;
@@ -198,21 +186,21 @@ cdnagen_status blockscale_bind(const plan *p, const device_facts *facts, const v
                     op, groups, p->block[0], workgroups_max(p));
     set_grid(p, facts, a->m, a->n, l.grid);
 
-    put_pointer(&l, p, BLOCKSCALE_A, a->a);
-    put_pointer(&l, p, BLOCKSCALE_B, a->b);
-    put_pointer(&l, p, BLOCKSCALE_A_SCALES, a->a_scales);
-    put_pointer(&l, p, BLOCKSCALE_B_SCALES, a->b_scales);
-    put_pointer(&l, p, BLOCKSCALE_C, a->c);
-    put_pointer(&l, p, BLOCKSCALE_WORKSPACE, a->workspace);
-    put_i64(&l, p, BLOCKSCALE_A_STRIDE, t.a);
-    put_i64(&l, p, BLOCKSCALE_B_STRIDE, t.b);
-    put_i64(&l, p, BLOCKSCALE_A_SCALES_STRIDE, t.a_scales);
-    put_i64(&l, p, BLOCKSCALE_B_SCALES_STRIDE, t.b_scales);
-    put_i64(&l, p, BLOCKSCALE_C_STRIDE, t.c);
-    put_i32(&l, p, BLOCKSCALE_M, a->m);
-    put_i32(&l, p, BLOCKSCALE_N, a->n);
-    put_i32(&l, p, BLOCKSCALE_K, a->k);
-    put_i32(&l, p, BLOCKSCALE_WORKGROUPS, l.grid[0]);
+    argument_put_pointer(&l, p, BLOCKSCALE_A, a->a.ptr);
+    argument_put_pointer(&l, p, BLOCKSCALE_B, a->b.ptr);
+    argument_put_pointer(&l, p, BLOCKSCALE_A_SCALES, a->a_scales.ptr);
+    argument_put_pointer(&l, p, BLOCKSCALE_B_SCALES, a->b_scales.ptr);
+    argument_put_pointer(&l, p, BLOCKSCALE_C, a->c.ptr);
+    argument_put_pointer(&l, p, BLOCKSCALE_WORKSPACE, a->workspace.ptr);
+    argument_put(&l, p, BLOCKSCALE_A_STRIDE, t.a);
+    argument_put(&l, p, BLOCKSCALE_B_STRIDE, t.b);
+    argument_put(&l, p, BLOCKSCALE_A_SCALES_STRIDE, t.a_scales);
+    argument_put(&l, p, BLOCKSCALE_B_SCALES_STRIDE, t.b_scales);
+    argument_put(&l, p, BLOCKSCALE_C_STRIDE, t.c);
+    argument_put(&l, p, BLOCKSCALE_M, a->m);
+    argument_put(&l, p, BLOCKSCALE_N, a->n);
+    argument_put(&l, p, BLOCKSCALE_K, a->k);
+    argument_put(&l, p, BLOCKSCALE_WORKGROUPS, l.grid[0]);
     *out = l;
     return CDNAGEN_OK;
 }

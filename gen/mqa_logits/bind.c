@@ -4,9 +4,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/integer.h"
+#include "gen/arguments.h"
 #include "gen/mqa_logits/mqa_logits.h"
 
-static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+static const char op[] = "mqa_logits";
 
 void mqa_grid(const plan *p, const device_facts *facts, uint32_t grid[3]) {
     const mqa_shape *const s = (const mqa_shape *)p->shape;
@@ -19,52 +21,11 @@ void mqa_grid(const plan *p, const device_facts *facts, uint32_t grid[3]) {
     grid[2] = 1;
 }
 
-/* bytes_needed: of `rows` rows, `stride` elements apart, of `columns` elements; UINT64_MAX if 64 bits cannot hold it. */
-static uint64_t bytes_needed(int64_t rows, int64_t stride, int64_t columns, int element_bytes) {
-    uint64_t elements;
-    if (__builtin_mul_overflow((uint64_t)(rows - 1), (uint64_t)stride, &elements) ||
-        __builtin_add_overflow(elements, (uint64_t)columns, &elements) ||
-        __builtin_mul_overflow(elements, (uint64_t)element_bytes, &elements))
-        return UINT64_MAX;
-    return elements;
-}
-
-static cdnagen_status check_buffer(const char *name, cdnagen_buffer b, uint64_t needed, unsigned alignment) {
-    if (!b.ptr) return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s.ptr is NULL; it must name device memory", name);
-    if ((uintptr_t)b.ptr % alignment)
-        return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s.ptr %p is not aligned to %u bytes", name, b.ptr, alignment);
-    if (b.bytes < needed)
-        return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s has %zu bytes, this launch needs %" PRIu64, name, b.bytes,
-                    needed);
-    return CDNAGEN_OK;
-}
-
-/* check_apart: the output's bytes are nobody's input, which some workgroup would read after another has written. */
-static cdnagen_status check_apart(const char *name, cdnagen_buffer in, uint64_t in_bytes, cdnagen_buffer logits,
-                                  uint64_t logits_bytes) {
-    const uintptr_t a = (uintptr_t)in.ptr, b = (uintptr_t)logits.ptr;
-    if (a < b ? b - a >= in_bytes : a - b >= logits_bytes) return CDNAGEN_OK;
-    return fail(CDNAGEN_BAD_ARGUMENT,
-                "mqa_logits: logits at %p, %" PRIu64 " bytes, overlaps %s at %p, %" PRIu64
-                " bytes: give it memory of its own",
-                logits.ptr, logits_bytes, name, in.ptr, in_bytes);
-}
-
 /* check_reserved: the place of a later field, which programs of today leave 0. */
 static cdnagen_status check_reserved(const char *name, int32_t reserved) {
     if (!reserved) return CDNAGEN_OK;
     return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s.reserved is %d; this version has no use for it: leave it 0", name,
                 reserved);
-}
-
-static cdnagen_status check_length(const char *name, int64_t length, int64_t most) {
-    if (length < 0)
-        return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: %s %" PRId64 " is negative; it must be 0 to %" PRId64, name,
-                    length, most);
-    if (length > most)
-        return fail(CDNAGEN_LIMIT, "mqa_logits: %s %" PRId64 " is more than the %" PRId64 " that a kernel can address",
-                    name, length, most);
-    return CDNAGEN_OK;
 }
 
 /* stride: what the arguments say and what it must be. */
@@ -142,16 +103,6 @@ static cdnagen_status check_grid(const plan *p, uint64_t workgroups) {
                 workgroups, p->block[0], most);
 }
 
-static void put_pointer(launch *l, const plan *p, mqa_kernarg which, const void *value) {
-    memcpy(l->kernarg + p->kernargs[which].offset, &value, sizeof value);
-}
-static void put_i64(launch *l, const plan *p, mqa_kernarg which, int64_t value) {
-    memcpy(l->kernarg + p->kernargs[which].offset, &value, sizeof value);
-}
-static void put_i32(launch *l, const plan *p, mqa_kernarg which, int32_t value) {
-    memcpy(l->kernarg + p->kernargs[which].offset, &value, sizeof value);
-}
-
 /* What a launch says when it cannot know how many of its workgroups a compute unit holds. */
 static const char guessed[] =
     "mqa_logits: the occupancy is not known: windows are cut for 4 workgroups a compute unit, whatever suits them";
@@ -161,8 +112,8 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
     const cdnagen_mqa_logits_args *const a = args;
     if (!a) return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: args is NULL");
     TRY(check_reserved("args", a->reserved));
-    TRY(check_length("seq", a->seq, INT32_MAX));
-    TRY(check_length("seq_kv", a->seq_kv, MQA_SEQ_KV_MAX));
+    TRY(argument_length(op, "seq", a->seq, INT32_MAX));
+    TRY(argument_length(op, "seq_kv", a->seq_kv, MQA_SEQ_KV_MAX));
     if (a->num_splits < 0 || a->num_splits > MQA_SPLITS_MAX)
         return fail(CDNAGEN_BAD_ARGUMENT, "mqa_logits: num_splits %d must be 0 (decided here) to %d", a->num_splits,
                     MQA_SPLITS_MAX);
@@ -175,25 +126,20 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
 
     mqa_strides to;
     TRY(check_strides(p, a, &to));
-    /* bytes_needed cannot give a wrong answer for what 64 bits do not hold: it says UINT64_MAX. */
-    const uint64_t q_row = bytes_needed(s->heads, to.q_head, s->dim, 1);
-    const struct {
-        const char *name;
-        cdnagen_buffer buffer;
-        uint64_t needed;
-        unsigned alignment;
-    } buffers[] = {{"q", a->q, bytes_needed(a->seq, to.q, (int64_t)q_row, 1), 16},
-                   {"kv", a->kv, bytes_needed(a->seq_kv, to.kv, s->dim, 1), 16},
-                   {"kv_scales", a->kv_scales, bytes_needed(1, 0, a->seq_kv, 4), 4},
-                   {"weights", a->weights, bytes_needed(a->seq, to.weights, s->heads, weight_bytes(s)),
-                    (unsigned)weight_alignment(s)},
-                   {"cu_starts", a->cu_starts, bytes_needed(1, 0, a->seq, 4), 4},
-                   {"cu_ends", a->cu_ends, bytes_needed(1, 0, a->seq, 4), 4},
-                   {"logits", a->logits, bytes_needed(a->seq, to.logits, a->seq_kv, 4), 4}};
-    for (int i = 0; i <= MQA_LOGITS; i++)
-        TRY(check_buffer(buffers[i].name, buffers[i].buffer, buffers[i].needed, buffers[i].alignment));
-    for (int i = 0; i < MQA_LOGITS; i++)
-        TRY(check_apart(buffers[i].name, buffers[i].buffer, buffers[i].needed, a->logits, buffers[MQA_LOGITS].needed));
+    /* 64 bits hold it: check_strides has kept the heads of an MFMA within 4 GiB. */
+    const int64_t q_row = (int64_t)argument_bytes(s->heads, to.q_head, s->dim, 1);
+    const argument arguments[] = {
+        {"q", a->q, argument_bytes(a->seq, to.q, q_row, 1), 16},
+        {"kv", a->kv, argument_bytes(a->seq_kv, to.kv, s->dim, 1), 16},
+        {"kv_scales", a->kv_scales, argument_bytes(1, 0, a->seq_kv, 4), 4},
+        {"weights", a->weights, argument_bytes(a->seq, to.weights, s->heads, weight_bytes(s)),
+         (unsigned)weight_alignment(s)},
+        {"cu_starts", a->cu_starts, argument_bytes(1, 0, a->seq, 4), 4},
+        {"cu_ends", a->cu_ends, argument_bytes(1, 0, a->seq, 4), 4},
+        {"logits", a->logits, argument_bytes(a->seq, to.logits, a->seq_kv, 4), 4},
+    };
+    for (int i = 0; i <= MQA_LOGITS; i++) TRY(argument_check(op, &arguments[i]));
+    for (int i = 0; i < MQA_LOGITS; i++) TRY(arguments_apart(op, &arguments[i], &arguments[MQA_LOGITS]));
 
     const mqa_geometry g = mqa_geometry_of((const mqa_variant *)p->variant, s, p->target.chip);
     const int64_t workgroups = ceil_div(a->seq, g.workgroup_rows);
@@ -202,21 +148,21 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
     if (mqa_splits_are_guessed(p, facts, a->num_splits)) l.note = guessed;
     memcpy(l.grid, (const uint32_t[]){(uint32_t)workgroups, (uint32_t)splits, 1}, sizeof l.grid);
 
-    put_pointer(&l, p, MQA_Q, a->q.ptr);
-    put_pointer(&l, p, MQA_KV, a->kv.ptr);
-    put_pointer(&l, p, MQA_KV_SCALES, a->kv_scales.ptr);
-    put_pointer(&l, p, MQA_WEIGHTS, a->weights.ptr);
-    put_pointer(&l, p, MQA_CU_STARTS, a->cu_starts.ptr);
-    put_pointer(&l, p, MQA_CU_ENDS, a->cu_ends.ptr);
-    put_pointer(&l, p, MQA_LOGITS, a->logits.ptr);
-    put_i64(&l, p, MQA_Q_STRIDE, to.q);
-    put_i64(&l, p, MQA_Q_HEAD_STRIDE, to.q_head);
-    put_i64(&l, p, MQA_KV_STRIDE, to.kv);
-    put_i64(&l, p, MQA_WEIGHTS_STRIDE, to.weights);
-    put_i64(&l, p, MQA_LOGITS_STRIDE, to.logits);
-    put_i32(&l, p, MQA_SEQ, (int32_t)a->seq);
-    put_i32(&l, p, MQA_SEQ_KV, (int32_t)a->seq_kv);
-    put_i32(&l, p, MQA_NUM_SPLITS, splits);
+    argument_put_pointer(&l, p, MQA_Q, a->q.ptr);
+    argument_put_pointer(&l, p, MQA_KV, a->kv.ptr);
+    argument_put_pointer(&l, p, MQA_KV_SCALES, a->kv_scales.ptr);
+    argument_put_pointer(&l, p, MQA_WEIGHTS, a->weights.ptr);
+    argument_put_pointer(&l, p, MQA_CU_STARTS, a->cu_starts.ptr);
+    argument_put_pointer(&l, p, MQA_CU_ENDS, a->cu_ends.ptr);
+    argument_put_pointer(&l, p, MQA_LOGITS, a->logits.ptr);
+    argument_put(&l, p, MQA_Q_STRIDE, to.q);
+    argument_put(&l, p, MQA_Q_HEAD_STRIDE, to.q_head);
+    argument_put(&l, p, MQA_KV_STRIDE, to.kv);
+    argument_put(&l, p, MQA_WEIGHTS_STRIDE, to.weights);
+    argument_put(&l, p, MQA_LOGITS_STRIDE, to.logits);
+    argument_put(&l, p, MQA_SEQ, (int32_t)a->seq);
+    argument_put(&l, p, MQA_SEQ_KV, (int32_t)a->seq_kv);
+    argument_put(&l, p, MQA_NUM_SPLITS, splits);
     *out = l;
     return CDNAGEN_OK;
 }
