@@ -148,8 +148,7 @@ static void texts_that_do_not_fit_are_refused(void **state) {
         fields[i] = (field){.name = long_names[i], .kind = FIELD_FLAG, .offset = (size_t)i * 8, .help = ""};
     }
     family f = example_family;
-    f.tag = (field_table){
-        .operator_name = "example", .what = "tag", .fields = fields, .count = 8, .struct_bytes = 64};
+    f.tag = (field_table){.operator_name = "example", .what = "tag", .fields = fields, .count = 8, .struct_bytes = 64};
     const int64_t all[8] = {1, 1, 1, 1, 1, 1, 1, 1}, few[8] = {1, 1, 1, 1, 1, 1};
     const example_shape s = {-1, 64, 1, 0, 1};
     const target t = gfx950();
