@@ -25,7 +25,7 @@ typedef struct cli {
     const char *kernel, *grid, *block, *args, *trace;
     const char *db, *shapes, *budget;
     const char *shard, *workers, *timeout, *memory;
-    int check, no_cache, stats, json, help, routes;
+    int check, no_cache, stats, json, help, routes, diagnose;
     int refuse_spills;     /* no option: the tuner counts them and says nothing of each */
     const char *words[64]; /* what is not an option */
     size_t word_count;
@@ -48,7 +48,8 @@ enum {
     TAKES_PARAMETERS = 1 << 12,
     TAKES_LAUNCH = 1 << 13, /* --kernel, --grid, --block, --args */
     TAKES_TRACE = 1 << 14,
-    TAKES_TUNING = 1 << 15 /* --db, --shapes, --budget */
+    TAKES_TUNING = 1 << 15, /* --db, --shapes, --budget */
+    TAKES_DIAGNOSE = 1 << 16
 };
 
 /* options_parse: argv after the command -> *out.   errors: BAD_ARGUMENT, naming the option, listing the known */
@@ -62,6 +63,9 @@ cdnagen_status sim_mode_words(const cli *options, char mode[SIM_MODE_BYTES]);
 
 /* context_open: a context for the options; `device` is what holds when neither option nor environment name one. */
 cdnagen_status context_open(const cli *options, const char *device, cdnagen **out);
+
+/* find_gpu: the target of the GPU that the options lead to, "" if it is the simulator that they lead to. */
+cdnagen_status find_gpu(const cli *options, char id[64]);
 
 /* request: the words "op:tag key=value ..." as one generated kernel with its facts. */
 typedef struct request {
@@ -112,6 +116,7 @@ int sim_command(const cli *options);
 int version_command(const cli *options);
 int doctor_command(const cli *options);
 int explain_command(const cli *options);
+int diagnose_command(const cli *options); /* explain --diagnose */
 int annotate_command(const cli *options);
 int diff_command(const cli *options);
 int tune_command(const cli *options);

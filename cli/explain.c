@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cdnagen explain: modelled cycles of a kernel and where they go. */
 #include <jansson.h>
+#include <string.h>
 
 #include "cli/inspect.h"
 
@@ -186,6 +187,11 @@ static cdnagen_status print_json(const cdnagen_kernel_info *i, const explanation
 }
 
 int explain_command(const cli *options) {
+    if (options->diagnose) return diagnose_command(options);
+    if (options->device && strcmp(options->device, "sim"))
+        return fail_exit(fail(CDNAGEN_BAD_ARGUMENT,
+                              "explain models on the simulator; --device %s measures with --diagnose",
+                              options->device));
     request r;
     plan p;
     explanation e = {0};

@@ -59,6 +59,8 @@ static const struct option {
      VALUE_NEEDED, offsetof(cli, shapes)},
     {"--budget", "N", "variants timed a class at most, besides those in the file; default 40", TAKES_TUNING,
      VALUE_NEEDED, offsetof(cli, budget)},
+    {"--diagnose", NULL, "what the kernel's time hangs on: with parts left out or done another way, and over lengths",
+     TAKES_DIAGNOSE, VALUE_NONE, offsetof(cli, diagnose)},
     {"--help", NULL, "this text", TAKES_HELP, VALUE_NONE, offsetof(cli, help)},
 };
 enum { OPTIONS = sizeof options / sizeof *options };

@@ -66,8 +66,7 @@ static cdnagen_status tune_target(const cli *options, const family *f, const tun
     return status;
 }
 
-/* find_gpu: the target of the GPU that the options lead to, "" if it is the simulator that they lead to. */
-static cdnagen_status find_gpu(const cli *options, char id[64]) {
+cdnagen_status find_gpu(const cli *options, char id[64]) {
     cdnagen *ctx = NULL;
     const char *device = NULL, *open;
     id[0] = 0;

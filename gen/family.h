@@ -154,6 +154,48 @@ typedef struct tuning {
     double (*mfmas)(const plan *p);
 } tuning;
 
+/* change_kind: how a kernel's variant differs from it, for a diagnosis. */
+typedef enum change_kind {
+    CHANGE_TWIN, /* the same matrix instructions, loads and LDS operations, and less arithmetic: what a schedule could reach */
+    CHANGE_FLOOR,    /* the bare product, in one of the tags that suit the shape: what the shape allows */
+    CHANGE_LEFT_OUT, /* a part of the work left out */
+    CHANGE_CHOICE    /* all of the work, done another way: right results */
+} change_kind;
+
+/* lever: a class of what can be done about a kernel's time. */
+typedef enum lever {
+    LEVER_ARITHMETIC,
+    LEVER_SCALES,
+    LEVER_MEMORY,
+    LEVER_LDS,
+    LEVER_STORES,
+    LEVER_SCHEDULE,
+    LEVER_GRID,
+    LEVER_COUNT
+} lever;
+
+typedef struct change {
+    const char *name; /* static */
+    change_kind kind;
+    lever lever; /* what can help if the change pays */
+    _Alignas(16) unsigned char variant[VARIANT_BYTES_MAX];
+} change;
+
+/* diagnosis: what a diagnosis must know of an operator. source: docs/diagnosis.md */
+typedef struct diagnosis {
+    /* change: the index-th that a kernel may be compared with; 0 at the end. Those that a shape or chip does not allow are
+     * told as such. */
+    int (*change)(const plan *p, int index, change *out);
+    /* sweep: the index-th length of the dimension that the inner loop runs over: the launch's variant and whole shape, and the
+     * trips that a workgroup makes on average; 0 at the end. The kernel stays p's, and so does the grid. */
+    int (*sweep)(const plan *p, int index, void *variant, void *shape, double *trips);
+    /* traffic: bytes that all L2 together load and that the launch stores, by a model of the operator's own; NULL: what the
+     * timing model counts.   errors: NO_MEMORY */
+    cdnagen_status (*traffic)(const plan *p, double *beyond_l2);
+    /* is_wrong: results of this variant are wrong by design: it is never chosen. NULL: none is. */
+    int (*is_wrong)(const void *variant);
+} diagnosis;
+
 struct family {
     const char *name;    /* "mqa_logits" */
     const char *summary; /* one line */
@@ -184,6 +226,7 @@ struct family {
     cdnagen_status (*shape_from_public)(const void *public_shape, void *shape);
     const workload *workload;
     const tuning *tuning; /* NULL: not tuned */
+    const diagnosis *diagnosis;
 };
 
 /* families: every operator of gen/families.def, NULL-terminated. */

@@ -114,6 +114,8 @@ typedef struct sim_timing_options {
     uint64_t instructions_most; /* of waves in detail; 0: a default that takes seconds */
     uint64_t stands_for; /* workgroups of a larger launch that this one is a part of: each CU is given as many as there,
                                    and the figures are the larger launch's; 0: the launch is what it is */
+    double
+        traffic; /* each byte between L2, MALL and HBM counts so often: what a verdict on traffic must stand; 0: once */
     void (*event)(void *user,
                   const sim_event *e); /* told as the model goes, in no order across waves; NULL: not told */
     void *event_user;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/context.h"
 #include "study/check.h"
 
 /* Data that are made are held once by the host and once by the device; without, only the pages that the workgroups looked
@@ -20,7 +21,11 @@ static cdnagen_status look(cdnagen *ctx, cdnagen_kernel *kernel, const plan *p, 
     timing.stands_for = stands_for;
     check_report ignored;
     TRY(sim_timing_next(p->target.chip, &timing, out));
-    return check_run(ctx, kernel, p, &how, &ignored);
+    const int before = ctx->diagnosis;
+    ctx->diagnosis = 1; /* nothing of the launch is left but its time */
+    const cdnagen_status status = check_run(ctx, kernel, p, &how, &ignored);
+    ctx->diagnosis = before;
+    return status;
 }
 
 static cdnagen_status look_reduced(cdnagen *ctx, const plan *p, const sim_timing_options *asked, explanation *out) {

@@ -8,6 +8,7 @@
 #include "runtime/context.h"
 #include "study/check.h"
 #include "study/explain.h"
+#include "study/operands.h"
 
 /* stops: a status that is not the variant's fault. */
 static int stops(cdnagen_status s) {
@@ -91,63 +92,27 @@ static cdnagen_status model(const tuner *t, made *m, double *cost) {
     return CDNAGEN_OK;
 }
 
-/* side: a kernel with its operands on the device. */
-typedef struct side {
-    const tuner *tuner;
-    made made;
-    problem problem;
-    int filled;
-    void *device[PROBLEM_BUFFERS_MAX];
-    void *args;
-} side;
-
-static cdnagen_status launch_side(void *user, void *stream) {
-    side *const s = user;
-    return launch_operator(s->tuner->family, s->made.kernel, s->args, stream);
-}
-
-static cdnagen_status open_side(side *s) {
-    const family *const f = s->tuner->family;
-    cdnagen *const ctx = s->tuner->ctx;
-    TRY(f->workload->make(&s->made.plan, 1, &s->problem));
-    s->filled = 1;
-    for (size_t i = 0; i < s->problem.buffer_count; i++) {
-        const problem_buffer *const b = &s->problem.buffers[i];
-        TRY(cdnagen_alloc(ctx, b->bytes, &s->device[i]));
-        TRY(cdnagen_copy_to_device(ctx, s->device[i], b->data, b->bytes));
-    }
-    s->args = mem_alloc(f->args_bytes);
-    if (!s->args) return fail_no_memory();
-    f->workload->arguments(&s->made.plan, &s->problem, s->device, s->args);
-    return CDNAGEN_OK;
-}
-
-static void close_side(side *s) {
-    for (size_t i = 0; i < PROBLEM_BUFFERS_MAX; i++)
-        if (s->device[i]) cdnagen_free_memory(s->tuner->ctx, s->device[i]);
-    mem_free(s->args);
-    if (s->filled) s->tuner->family->workload->release(&s->problem);
-}
-
 /* measure: against the best so far, whose recorded time the ratio is applied to, so that times of different hours
  * compare; the first of a class runs against itself. */
 static cdnagen_status measure(const tuner *t, const tune_point *point, const made *m, const contender *best,
                               double *cost, char *note, size_t room) {
-    side a = {.tuner = t}, b = {.tuner = t, .made = *m};
-    cdnagen_status status = plan_for(t, point->shape, *best->tag ? best->variant : m->plan.variant, &a.made.plan);
-    if (!status) status = make_kernel(t, &a.made);
-    if (!status) status = open_side(&a);
-    if (!status) status = open_side(&b);
-    measure_side sides[2] = {{.launch = launch_side, .user = &a}, {.launch = launch_side, .user = &b}};
+    made beside = {.kernel = NULL};
+    operands a = {.ctx = t->ctx, .plan = &beside.plan}, b = {.ctx = t->ctx, .plan = &m->plan, .kernel = m->kernel};
+    cdnagen_status status = plan_for(t, point->shape, *best->tag ? best->variant : m->plan.variant, &beside.plan);
+    if (!status) status = make_kernel(t, &beside);
+    a.kernel = beside.kernel;
+    if (!status) status = operands_open(&a);
+    if (!status) status = operands_open(&b);
+    measure_side sides[2] = {{.launch = operands_launch, .user = &a}, {.launch = operands_launch, .user = &b}};
     if (!status) status = measure_pair(t->ctx->device.hip, t->options->counts, sides);
     if (!status) {
         *cost = *best->tag ? best->cost * sides[1].cold_us / sides[0].cold_us : sides[1].cold_us;
         snprintf(note, room, "cold %.3f us, hot %.3f us; beside it %s: cold %.3f us, hot %.3f us", sides[1].cold_us,
-                 sides[1].hot_us, a.made.plan.tag, sides[0].cold_us, sides[0].hot_us);
+                 sides[1].hot_us, beside.plan.tag, sides[0].cold_us, sides[0].hot_us);
     }
-    close_side(&b);
-    close_side(&a);
-    cdnagen_free_kernel(a.made.kernel);
+    operands_close(&b);
+    operands_close(&a);
+    cdnagen_free_kernel(beside.kernel);
     return status;
 }
 
@@ -213,7 +178,8 @@ static void count(tune_totals *n, const char *status) {
 static cdnagen_status way(tuner *t, const tune_point *point, const void *variant, const contender *best, int may_time,
                           candidate_outcome *out) {
     made m = {.kernel = NULL};
-    if (plan_for(t, point->shape, variant, &m.plan)) {
+    const diagnosis *const d = t->family->diagnosis;
+    if ((d && d->is_wrong && d->is_wrong(variant)) || plan_for(t, point->shape, variant, &m.plan)) {
         out->status = "illegal";
         return CDNAGEN_OK;
     }

@@ -65,7 +65,7 @@ static void place_scales(four_waves *f) {
 /* Sums that run through all of K take one block's scales; a twin loads all the same. */
 static int loads_scales(const four_waves *f) {
     const gemm *const g = f->g;
-    if (g->ablation == GEMM_NO_SCALES) return 0;
+    if (!gemm_has_scales(g)) return 0;
     return !f->is_steady || g->scaling != GEMM_CHAIN || g->ablation == GEMM_TWIN || g->ablation == GEMM_NO_PROMOTE;
 }
 
@@ -162,7 +162,7 @@ typedef struct block {
 static void take_scales(four_waves *f, block *b) {
     gemm *const g = f->g;
     ir *const e = g->e;
-    if (g->ablation == GEMM_NO_SCALES) {
+    if (!gemm_has_scales(g)) {
         const val one = g->scaling == GEMM_MFMA ? e_i32(e, 127) : e_f32(e, 1);
         for (int i = 0; i < f->m_atoms; i++) b->a_scale[i] = one;
         for (int j = 0; j < f->n_atoms; j++) b->b_scale[j] = one;
@@ -186,7 +186,7 @@ static void take_scales(four_waves *f, block *b) {
 /* The factor of atom (i, j): one, or one a column. */
 static val factor(four_waves *f, const block *b, int i, int j) {
     ir *const e = f->g->e;
-    if (f->g->b_scales.uniform || f->g->ablation == GEMM_NO_SCALES) return b->a_scale[i];
+    if (f->g->b_scales.uniform || !gemm_has_scales(f->g)) return b->a_scale[i];
     val columns[LANE_COLUMNS_MAX];
     for (int c = 0; c < lane_columns(f->g); c++)
         columns[c] = e_fmul(e, b->a_scale[i], e_element(e, b->b_scale[j], c), 0);

@@ -185,7 +185,7 @@ static void place_scales(eight_waves *w) {
             w->b_scale_at[j][c] = gemm_scale_at(g, &g->b_scales, e_addi(e, column, w->sums.columns[j] + c));
 }
 
-static int loads_scales(const eight_waves *w) { return w->g->ablation != GEMM_NO_SCALES; }
+static int loads_scales(const eight_waves *w) { return gemm_has_scales(w->g); }
 
 /* At least so many: where rows share a scale, loads of one place are made one. */
 static int scale_loads(const eight_waves *w) {
@@ -445,8 +445,11 @@ static void first_tiles(eight_waves *w) {
     e_barrier(e);
     for (int h = 0; h < 2; h++)
         for (int c = 0; c < chunks_of(w, h); c++) read_chunk(w, h, c);
-    w->a.fragments[1] = w->a.fragments[0]; /* until they are read; without LDS for good */
+    w->a.fragments[1] = w->a.fragments[0]; /* until they are read */
     w->b.fragments[1] = w->b.fragments[0];
+    /* Without LDS for good: other registers, so that no MFMA is another's copy. */
+    for (int h = 2; h < HALVES && g->ablation == GEMM_NO_LDS; h++)
+        for (int c = 0; c < CHUNKS * side_of(w, h)->atoms; c++) read_chunk(w, h, c);
     if (!g->turn) return;
     e_wait(e, WAIT_ANY, 0);
     e_barrier(e);

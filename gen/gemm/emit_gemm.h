@@ -121,6 +121,8 @@ void gemm_load_b(gemm *g, tile *t, int i, val rows, val tile_index, int k_block,
 
 /* ---- scales ---- */
 
+/* gemm_has_scales: they are loaded; else they are constants. */
+static inline int gemm_has_scales(const gemm *g) { return g->ablation != GEMM_NO_SCALES && g->ablation != GEMM_PLAIN; }
 /* gemm_scale_at: byte of the scale of a row of the tile. gemm_scale: that scale for a K block of the part as it lies in
  * memory, F32 or a byte in an I32; GEMM_TO_K: 0 for a block that begins at k or later. One load. gemm_scale_f32: its
  * value; not where the load has just been issued. */

@@ -19,7 +19,8 @@ typedef enum gemm_ablation {
     GEMM_NO_A,       /* xa: A of the first K tile for all of them */
     GEMM_NO_B,       /* xb */
     GEMM_NO_LDS,     /* xlds: fragments are constants */
-    GEMM_NO_STORE    /* xstore: one predicated store keeps the sums alive */
+    GEMM_NO_STORE,   /* xstore: one predicated store keeps the sums alive */
+    GEMM_PLAIN       /* xplain: neither scales nor promotion, the bare product */
 } gemm_ablation;
 
 typedef enum gemm_b_layout { GEMM_B_PLAIN = 0, GEMM_B_PRESHUFFLED = 1 } gemm_b_layout;

@@ -209,7 +209,8 @@ static void set_schedule(const blockscale *b, gemm *g) {
 }
 
 static gemm_scaling scaling_of(const blockscale *b) {
-    if (b->v->ablation == GEMM_TWIN || b->v->ablation == GEMM_NO_PROMOTE) return GEMM_CHAIN;
+    const int64_t left_out = b->v->ablation;
+    if (left_out == GEMM_TWIN || left_out == GEMM_NO_PROMOTE || left_out == GEMM_PLAIN) return GEMM_CHAIN;
     const int has_scales = atom_find(b->g.m, b->g.n, b->g.k)->fragment_bytes == 32;
     return b->s->scales == GEMM_SCALES_UE8M0 && has_scales ? GEMM_MFMA : GEMM_PROMOTE;
 }

@@ -78,6 +78,9 @@ typedef struct blockscale_tiles {
 } blockscale_tiles;
 blockscale_tiles blockscale_tiles_of(const blockscale_variant *v, int64_t m, int64_t n);
 
+/* blockscale_raster_grid: the grid of a launch for the model of L2, two workgroups a compute unit. */
+raster_grid blockscale_raster_grid(const chip *c, const blockscale_variant *v, int64_t m, int64_t n, int64_t k);
+
 /* Workspace of split-K: a u32 arrival counter a tile (row-major in the tile's row and column; zero before and after
  * each launch), rounded up to GEMM_WORKSPACE_ALIGN bytes, then f32 sums [part][tile][bm * bn] of whole tiles. */
 enum { GEMM_WORKSPACE_ALIGN = 256 };
@@ -143,6 +146,7 @@ float blockscale_scale(gemm_scale_type type, const void *scales, int64_t index, 
 
 extern const workload blockscale_workload;
 extern const tuning blockscale_tuning;
+extern const diagnosis blockscale_diagnosis;
 extern const family gemm_blockscale_family;
 
 #endif

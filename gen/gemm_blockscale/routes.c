@@ -94,18 +94,21 @@ static void decode_tag(const job *j, int columns, char *out, size_t room) {
 
 enum { ORDER_GAIN = 20 /* an order's index arithmetic must save a 20th of the fills */ };
 
+raster_grid blockscale_raster_grid(const chip *c, const blockscale_variant *v, int64_t m, int64_t n, int64_t k) {
+    const blockscale_tiles t = blockscale_tiles_of(v, m, n);
+    return (raster_grid){.tiles_m = t.tiles_m,
+                         .tiles_n = t.tiles_n,
+                         .row_bytes = TRIPLE_M(v->tile) * k,
+                         .column_bytes = TRIPLE_N(v->tile) * k,
+                         .l2_bytes = c->l2_bytes,
+                         .xcds = c->xcds,
+                         .resident = 2 * c->cus / c->xcds};
+}
+
 static cdnagen_status best_order(const job *j, blockscale_variant *v) {
     static const raster orders[] = {{.group = 0}, {.panel = 4}, {.panel = 8},
                                     {.group = 4}, {.group = 8}, {.group = 16}};
-    const blockscale_tiles t = blockscale_tiles_of(v, j->m, j->n);
-    const int xcds = j->chip->xcds;
-    const raster_grid grid = {.tiles_m = t.tiles_m,
-                              .tiles_n = t.tiles_n,
-                              .row_bytes = TRIPLE_M(v->tile) * j->k,
-                              .column_bytes = TRIPLE_N(v->tile) * j->k,
-                              .l2_bytes = j->chip->l2_bytes,
-                              .xcds = xcds,
-                              .resident = 2 * j->chip->cus / xcds};
+    const raster_grid grid = blockscale_raster_grid(j->chip, v, j->m, j->n, j->k);
     int64_t least = 0;
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         int64_t fills;

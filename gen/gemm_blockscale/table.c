@@ -11,10 +11,16 @@ static const char *const tile_words[] = {TILES(16),  TILES(32),  TILES(64),  TIL
 static const char *const core_words[] = {"", [GEMM_4W] = "4w", [GEMM_8W] = "8w", NULL};
 static const char *const sched_words[] = {
     [GEMM_INLINE] = "inline", [GEMM_DELAYED] = "delayed", [GEMM_CLUSTER] = "cluster", NULL};
-static const char *const ablation_words[] = {
-    [GEMM_WHOLE] = "nothing",    [GEMM_TWIN] = "twin",      [GEMM_NO_PROMOTE] = "promote",
-    [GEMM_NO_SCALES] = "scales", [GEMM_NO_A] = "a",         [GEMM_NO_B] = "b",
-    [GEMM_NO_LDS] = "lds",       [GEMM_NO_STORE] = "store", NULL};
+static const char *const ablation_words[] = {[GEMM_WHOLE] = "nothing",
+                                             [GEMM_TWIN] = "twin",
+                                             [GEMM_NO_PROMOTE] = "promote",
+                                             [GEMM_NO_SCALES] = "scales",
+                                             [GEMM_NO_A] = "a",
+                                             [GEMM_NO_B] = "b",
+                                             [GEMM_NO_LDS] = "lds",
+                                             [GEMM_NO_STORE] = "store",
+                                             [GEMM_PLAIN] = "plain",
+                                             NULL};
 static const char *const fp8_words[] = {"native", "e4m3fn", "e4m3fnuz", NULL};
 static const char *const b_words[] = {[GEMM_B_PLAIN] = "plain", [GEMM_B_PRESHUFFLED] = "preshuffled", NULL};
 static const char *const layout_words[] = {[GEMM_SCALES_ROW_MAJOR] = "row", [GEMM_SCALES_K_MAJOR] = "kmajor", NULL};
@@ -130,4 +136,5 @@ const family gemm_blockscale_family = {
     .shape_from_public = blockscale_shape_from_public,
     .workload = &blockscale_workload,
     .tuning = &blockscale_tuning,
+    .diagnosis = &blockscale_diagnosis,
 };

@@ -134,6 +134,8 @@ static inline int64_t mqa_logits_stride(int64_t seq_kv) {
  * errors: BAD_SHAPE where this window kind is not defined for the lengths */
 cdnagen_status mqa_window_check(const mqa_shape *s);
 void mqa_window_row(const mqa_shape *s, int64_t r, int32_t *start, int32_t *end);
+/* mqa_window_columns: of all rows, those that exist. */
+int64_t mqa_window_columns(const mqa_shape *s);
 
 /* mqa_strides: elements from one row, or head of Q, to the next. */
 typedef struct mqa_strides {
@@ -163,6 +165,7 @@ void mqa_grade_logits(const mqa_shape *s, const float *reference, const float *o
 
 extern const workload mqa_workload;
 extern const tuning mqa_tuning;
+extern const diagnosis mqa_diagnosis;
 
 /* mqa_workload_operands: what a problem of the workload holds; mqa_workload_strides: how it lies in its buffers.
  * owner: the problem's */

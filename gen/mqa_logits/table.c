@@ -103,4 +103,5 @@ const family mqa_logits_family = {
     .shape_from_public = mqa_shape_from_public,
     .workload = &mqa_workload,
     .tuning = &mqa_tuning,
+    .diagnosis = &mqa_diagnosis,
 };

@@ -90,14 +90,7 @@ static const char *prune(const plan *p) {
 static double mfmas(const plan *p) {
     const mqa_shape *const s = (const mqa_shape *)p->shape;
     const mqa_geometry g = mqa_geometry_of((const mqa_variant *)p->variant, s, p->target.chip);
-    double columns = 0;
-    for (int64_t r = 0; r < s->seq; r++) {
-        int32_t start, end;
-        mqa_window_row(s, r, &start, &end);
-        const int64_t from = start > 0 ? start : 0, to = end < s->seq_kv ? end : s->seq_kv;
-        if (to > from) columns += (double)(to - from);
-    }
-    return columns / g.n * g.m_tiles * g.k_steps;
+    return (double)mqa_window_columns(s) / g.n * g.m_tiles * g.k_steps;
 }
 
 const tuning mqa_tuning = {.axes = axes,

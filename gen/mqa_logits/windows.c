@@ -59,3 +59,14 @@ void mqa_window_row(const mqa_shape *s, int64_t r, int32_t *start, int32_t *end)
     *start = (int32_t)smaller(from, INT32_MAX);
     *end = (int32_t)smaller(to, INT32_MAX);
 }
+
+int64_t mqa_window_columns(const mqa_shape *s) {
+    int64_t columns = 0;
+    for (int64_t r = 0; r < s->seq; r++) {
+        int32_t start, end;
+        mqa_window_row(s, r, &start, &end);
+        const int64_t from = start > 0 ? start : 0, to = end < s->seq_kv ? end : s->seq_kv;
+        if (to > from) columns += to - from;
+    }
+    return columns;
+}

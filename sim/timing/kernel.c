@@ -26,6 +26,10 @@ static struct {
 cdnagen_status sim_timing_next(const chip *c, const sim_timing_options *options, sim_timing *out) {
     parameters q;
     TRY(parameters_of(c, options->parameters, &q));
+    if (options->traffic > 0) {
+        q.mall_width /= options->traffic;
+        q.hbm_width /= options->traffic;
+    }
     *out = (sim_timing){0};
     pthread_mutex_lock(&next.lock);
     next.chip = c;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gen/mqa_logits/mqa_logits.h"
 #include "runtime/context.h"
 #include "sim/sim.h"
 #include "study/tune.h"
@@ -187,6 +188,25 @@ static void what_cannot_win_is_not_run(void **state) {
     cdnagen_free_context(ctx);
 }
 
+static int is_two_waves(const void *variant) { return ((const mqa_variant *)variant)->waves == 2; }
+
+static void kernels_for_diagnosis_are_never_tried(void **state) {
+    (void)state;
+    operator_of_test o;
+    make_operator(&o);
+    const diagnosis wrong = {.is_wrong = is_two_waves};
+    o.family.diagnosis = &wrong;
+    cdnagen *ctx = context();
+    text table = {0};
+    const tune_totals n = run(ctx, &o, 100, "seq=8", &table);
+    assert_true(n.illegal >= 1 && n.ranked >= 1);
+    for (int i = 0; i < told.count; i++)
+        if (strstr(told.text[i], "_w2")) fail_msg("%s", told.text[i]);
+    assert_null(strstr(table.data, "_w2"));
+    text_free(&table);
+    cdnagen_free_context(ctx);
+}
+
 static void the_budget_holds(void **state) {
     (void)state;
     operator_of_test o;
@@ -276,6 +296,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(each_class_gets_a_row_and_a_second_run_times_nothing, fresh_file, remove_file),
         cmocka_unit_test_setup_teardown(a_wrong_variant_is_recorded_and_never_ranked, fresh_file, remove_file),
         cmocka_unit_test_setup_teardown(what_cannot_win_is_not_run, fresh_file, remove_file),
+        cmocka_unit_test_setup_teardown(kernels_for_diagnosis_are_never_tried, fresh_file, remove_file),
         cmocka_unit_test_setup_teardown(the_budget_holds, fresh_file, remove_file),
         cmocka_unit_test_setup_teardown(a_device_that_is_no_simulator_is_measured, fresh_file, remove_file),
         cmocka_unit_test_setup_teardown(what_cannot_be_tuned_is_named, fresh_file, remove_file),

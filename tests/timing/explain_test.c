@@ -102,6 +102,36 @@ static void parameters_replace_the_table(void **state) {
     command_free(&slow);
 }
 
+static void a_diagnosis_says_what_it_was_made_from(void **state) {
+    (void)state;
+    outcome o = command_good("explain --diagnose --json mqa_logits:mfma32x32x64_bkv64_r1_w1_lds2_rs"
+                             " seq=16 seq_kv=512 heads=32 dim=64 --target gfx950");
+    json_t *all = json_loads(o.out, 0, NULL);
+    assert_non_null(all);
+    assert_false(json_is_true(json_object_get(all, "measured")));
+    const json_t *identity = json_object_get(all, "identity"), *verdict = json_object_get(all, "verdict");
+    assert_int_equal(integer(identity, "wave_cycles"),
+                     integer(identity, "active") + integer(identity, "wait_any") + integer(identity, "wait_inst"));
+    const double clk = number(json_object_get(all, "kernel"), "cycles");
+    int compared = 0;
+    size_t i;
+    json_t *x;
+    json_array_foreach(json_object_get(all, "changes"), i, x) {
+        if (!json_is_true(json_object_get(x, "compared"))) continue;
+        const double off = clk / number(x, "cycles") - 1 - number(x, "gain");
+        assert_true(off < 1e-6 && off > -1e-6);
+        assert_int_equal(json_is_true(json_object_get(x, "pays")), number(x, "gain") > number(verdict, "noise"));
+        compared++;
+    }
+    assert_true(compared >= 8);
+    const json_t *sweep = json_object_get(all, "sweep");
+    assert_int_equal(json_array_size(json_object_get(sweep, "points")), 5);
+    assert_true(number(sweep, "slope") > 0);
+    says(o.out, "clk = fixed + slope * trips, least squares");
+    json_decref(all);
+    command_free(&o);
+}
+
 static void refusals(void **state) {
     (void)state;
     command_shell("printf 'vgpr_count = 3\\n' > wrong");
@@ -113,18 +143,17 @@ static void refusals(void **state) {
         {"explain --parameters nowhere " KERNEL SHAPE, "timing parameters nowhere"},
         {"explain " KERNEL " heads=64 dim=128", "needs seq in its shape"},
         {"explain " KERNEL " seq=0 seq_kv=64 heads=64 dim=128", "launches nothing that could be explained"},
-        {"explain --device gpu " KERNEL SHAPE, "--device is not known here"},
+        {"explain --device gpu " KERNEL SHAPE, "--device gpu measures with --diagnose"},
+        {"explain --diagnose --trace t.json " KERNEL SHAPE, "--trace is of one launch"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) command_refused(rows[i].words, rows[i].message);
 }
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_says_that_it_is_modelled),
-        cmocka_unit_test(json_adds_up),
-        cmocka_unit_test(large_shapes_are_looked_at_in_part),
-        cmocka_unit_test(parameters_replace_the_table),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(text_says_that_it_is_modelled),          cmocka_unit_test(json_adds_up),
+        cmocka_unit_test(large_shapes_are_looked_at_in_part),     cmocka_unit_test(parameters_replace_the_table),
+        cmocka_unit_test(a_diagnosis_says_what_it_was_made_from), cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, command_setup, command_teardown);
 }

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Diagnoses of kernels of which it is known what their time hangs on; twins that do the kernel's work; what is refused. */
+#include "tests/core/cmocka_tests.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/context.h"
+#include "study/diagnose.h"
+
+#define FOUR_WAVES "gemm_blockscale:mfma16x16x128_t64x256x128_4w_cs_async_wpe2"
+#define EIGHT_WAVES "gemm_blockscale:mfma16x16x128_t128x256x128_8w_cluster"
+
+static cdnagen *context(void) {
+    const cdnagen_options options = {
+        .size = sizeof options, .device = "sim", .target = "gfx950", .sim_mode = "threads=1", .cache_dir = ""};
+    cdnagen *ctx = NULL;
+    assert_int_equal(cdnagen_create_context(&options, &ctx), CDNAGEN_OK);
+    return ctx;
+}
+
+static cdnagen_status run(cdnagen *ctx, const char *tag, const char *words, const diagnose_options *how,
+                          diagnosis_report *out) {
+    cdnagen_kernel *kernel = NULL;
+    cdnagen_kernel_info info = {.size = sizeof info};
+    plan p;
+    target t;
+    if (gen_kernel(ctx, tag, words, &kernel)) fail_msg("%s: %s", tag, cdnagen_error());
+    assert_int_equal(cdnagen_get_kernel_info(kernel, &info), CDNAGEN_OK);
+    assert_int_equal(target_parse(info.target, &t), CDNAGEN_OK);
+    assert_int_equal(plan_make(tag, words, &t, 0, &p), CDNAGEN_OK);
+    const cdnagen_status status = diagnose(ctx, kernel, &info, &p, how, out);
+    cdnagen_free_kernel(kernel);
+    return status;
+}
+
+static int find(const diagnosis_report *r, const char *name) {
+    for (size_t i = 1; i < r->count; i++)
+        if (!strcmp(r->runs[i].name, name)) return (int)i;
+    fail_msg("no change %s", name);
+    return 0;
+}
+
+/* Of one K tile little but the stores is left. */
+static void a_kernel_that_only_stores_is_store_bound(void **state) {
+    (void)state;
+    cdnagen *ctx = context();
+    diagnosis_report r;
+    const diagnose_options how = {0};
+    if (run(ctx, FOUR_WAVES, "m=2048 n=4096 k=128 b=preshuffled", &how, &r)) fail_msg("%s", cdnagen_error());
+    assert_true(r.verdict.most >= 0);
+    assert_int_equal(r.trials[r.verdict.most].lever, LEVER_STORES);
+    assert_true(r.verdict.holds);
+    assert_false(r.verdict.done);
+    assert_true(r.verdict.cannot & 1u << LEVER_LDS);
+    diagnosis_report_free(&r);
+    cdnagen_free_context(ctx);
+}
+
+static void write_parameters(char path[64], const char *lines) {
+    snprintf(path, 64, "/tmp/cdnagen-diagnose-%ld", (long)getpid());
+    FILE *const f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(lines, f);
+    fclose(f);
+}
+
+/* On a machine whose vector unit is slow promotion is what counts, and every kernel's twin does its work. */
+static void a_kernel_that_promotes_slowly_is_promotion_bound(void **state) {
+    (void)state;
+    static const sim_kind same[] = {KIND_MFMA, KIND_VMEM_LOAD, KIND_LDS_DMA, KIND_LDS_READ, KIND_LDS_WRITE};
+    static const char *const tags[] = {FOUR_WAVES, EIGHT_WAVES};
+    char path[64];
+    write_parameters(path, "valu_slots = 6\n");
+    cdnagen *ctx = context();
+    for (int i = 0; i < 2; i++) {
+        diagnosis_report r;
+        const diagnose_options how = {.parameters = path};
+        if (run(ctx, tags[i], "m=512 n=512 k=2048 b=preshuffled", &how, &r)) fail_msg("%s", cdnagen_error());
+        const int twin = find(&r, "twin without promotion");
+        if (!r.trials[twin].valid) fail_msg("%s: %s", r.runs[twin].tag, r.runs[twin].lacking);
+        for (size_t k = 0; k < sizeof same / sizeof *same; k++)
+            assert_int_equal(r.runs[twin].counts[same[k]], r.runs[0].counts[same[k]]);
+        assert_true(r.runs[twin].counts[KIND_VALU] < r.runs[0].counts[KIND_VALU]);
+        assert_true(r.verdict.most >= 0);
+        assert_int_equal(r.trials[r.verdict.most].lever, LEVER_ARITHMETIC);
+        assert_true(r.verdict.holds);
+        /* Nothing was removed besides what was meant, and the bare product has no scales to load. */
+        for (size_t n = 1; n < r.count; n++)
+            if (r.trials[n].kind == CHANGE_LEFT_OUT && !r.trials[n].valid)
+                fail_msg("%s: %s", r.runs[n].tag, r.runs[n].lacking);
+        assert_true(r.runs[find(&r, "bare product")].counts[KIND_VMEM_LOAD] > 0);
+        assert_int_equal(r.sweep.count, 5);
+        assert_true(r.sweep.line.slope > 0 && r.sweep.bound_clk > 0 && r.sweep.bound_clk <= 1.1 * r.sweep.trip_clk);
+        diagnosis_report_free(&r);
+    }
+    unlink(path);
+    cdnagen_free_context(ctx);
+}
+
+/* ---- as on a GPU: the simulator's table under the times of this test ---- */
+
+static const hip_table *real;
+static int samples;
+/* Sides take turns, hot and cold in each: changes take half the kernel's time. */
+static hip_error elapsed(float *ms, hip_event start, hip_event stop) {
+    const hip_error e = real->event_elapsed_time(ms, start, stop);
+    *ms = samples++ / 2 % 2 ? 1 : 2;
+    return e;
+}
+
+static void on_a_gpu_each_change_is_measured_beside_the_kernel(void **state) {
+    (void)state;
+    static const measure_counts counts = {.turns = 1, .samples = 1, .replays = 1, .flush_bytes = 4096};
+    cdnagen *ctx = context(), *gpu = context();
+    assert_int_equal(context_ready(gpu), CDNAGEN_OK);
+    real = gpu->device.hip;
+    hip_table named = *real;
+    named.event_elapsed_time = elapsed;
+    gpu->device.hip = &named;
+    diagnosis_report r;
+    const diagnose_options how = {.gpu = gpu, .counts = &counts};
+    if (run(ctx, FOUR_WAVES, "m=64 n=256 k=256 b=preshuffled", &how, &r)) fail_msg("%s", cdnagen_error());
+    assert_true(r.measured);
+    int measured = 0;
+    for (size_t i = 1; i < r.count; i++) {
+        if (!r.trials[i].valid) continue;
+        assert_true(r.runs[i].us_beside > 1999 && r.runs[i].us_beside < 2001);
+        assert_true(r.trials[i].gain > 0.999 && r.trials[i].gain < 1.001);
+        measured++;
+    }
+    assert_int_equal(samples, 4 * measured);
+    assert_true(measured >= 10);
+    assert_int_equal(gpu->diagnosis, 0);
+    diagnosis_report_free(&r);
+    cdnagen_free_context(gpu);
+    cdnagen_free_context(ctx);
+}
+
+static void kernels_for_diagnosis_are_not_diagnosed(void **state) {
+    (void)state;
+    cdnagen *ctx = context();
+    diagnosis_report r;
+    const diagnose_options how = {0};
+    assert_int_equal(run(ctx, "gemm_blockscale:mfma16x16x128_t64x256x128_4w_xtwin", "m=64 n=256 k=256", &how, &r),
+                     CDNAGEN_BAD_ARGUMENT);
+    assert_non_null(strstr(cdnagen_error(), "itself a kernel for diagnosis"));
+    diagnosis_report_free(&r);
+    cdnagen_free_context(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_that_only_stores_is_store_bound),
+        cmocka_unit_test(a_kernel_that_promotes_slowly_is_promotion_bound),
+        cmocka_unit_test(on_a_gpu_each_change_is_measured_beside_the_kernel),
+        cmocka_unit_test(kernels_for_diagnosis_are_not_diagnosed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
