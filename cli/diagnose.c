@@ -21,8 +21,8 @@ static double percent(double share) { return 100 * share; }
 
 /* fixed_note: the fixed part beside what storing costs. */
 static const char *fixed_note(const sweep *s) {
-    enum { NEAR_PERCENT = 25 };
-    if (s->line.fixed <= s->write_clk * (1 + NEAR_PERCENT * 1e-2))
+    static const double near = 1.25;
+    if (s->line.fixed <= s->write_clk * near)
         return "the fixed part is no more than storing costs: overlapping the epilogue gains little";
     return "the fixed part is more than storing costs: start, first loads and epilogue can be overlapped";
 }
