@@ -220,7 +220,7 @@ struct family {
      * facts: NULL where no device is known */
     void (*grid)(const plan *p, const device_facts *facts, uint32_t grid[3]);
     /* bind: typed arguments -> grid and kernarg bytes. The public struct is whole: runtime's sized_copy made it so.
-     * errors: BAD_ARGUMENT, LIMIT, NOT_YET */
+     * errors: BAD_ARGUMENT, LIMIT */
     cdnagen_status (*bind)(const plan *p, const device_facts *facts, const void *args, launch *out);
     /* shape_from_public: the public shape struct, whole too -> the family's own.   errors: BAD_ARGUMENT, BAD_SHAPE */
     cdnagen_status (*shape_from_public)(const void *public_shape, void *shape);
