@@ -12,7 +12,7 @@
 
 /* GAIN: a variant that is not this much faster than the best is its equal, and the earlier one stays. */
 #define GAIN 0.99
-enum { VISITED_MAX = 4096, AUTO_SEEDS_MAX = 8, MODEL_BYTES = 64 };
+enum { VISITED_MAX = 4096, AUTO_SEEDS_MAX = 2, MODEL_BYTES = 64 };
 
 /* search: one class. */
 typedef struct search {
@@ -105,12 +105,12 @@ static cdnagen_status visit_seeds(search *s) {
     const char *tag;
     int better;
     TRY(shape_parse(&f->shape, s->point.shape, shape));
-    for (int i = 0; i < AUTO_SEEDS_MAX && !f->route(s->tuner->target, shape, i, variant); i++)
-        TRY(visit(s, variant, &better));
     for (int i = 0; (tag = f->tuning->seed(s->tuner->target, i)); i++) {
         TRY(tag_parse(&f->tag, tag, variant));
         TRY(visit(s, variant, &better));
     }
+    for (int i = 0; i < AUTO_SEEDS_MAX && !f->route(s->tuner->target, shape, i, variant); i++)
+        TRY(visit(s, variant, &better));
     return CDNAGEN_OK;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What `auto` means: for each class of heads, dim and lengths on a chip the tags to try, best first. */
+/* What `auto` means: for each class of heads, dim and lengths on a chip the tags to try, best first. What the tuner timed
+ * for a shape's heads comes before what is only known to pad them little. */
 #include <string.h>
 
 #include "gen/mqa_logits/mqa_logits.h"
@@ -47,8 +48,9 @@ typedef struct search {
     const target *target;
     const mqa_shape *shape;
     int choices;                           /* found so far */
-    mqa_variant found[ROUTES + FALLBACKS]; /* the least padded first, else in the tables' order; each once */
-    text lacking;                          /* tags passed over, and why */
+    mqa_variant found[ROUTES + FALLBACKS]; /* in the order of their costs, else of the tables; each once */
+    int64_t costs[ROUTES + FALLBACKS];
+    text lacking; /* tags passed over, and why */
 } search;
 
 /* holds: a length that is not known yet may turn out to be any. */
@@ -72,10 +74,23 @@ static int64_t padded(const search *s, const mqa_variant *v) {
     return (int64_t)g.m_tiles * g.m * (g.row_bytes * (g.fragment_bytes == 8 ? 2 : 1) + HEAD_SUM);
 }
 
-static void add(search *s, const mqa_variant *v) {
+/* was_timed: what the row's tag pads of this shape the tuner has weighed: nothing, or what it pads of its class's own. */
+static int was_timed(const search *s, const route *r, const mqa_variant *v) {
+    const mqa_geometry g = mqa_geometry_of(v, s->shape, s->target->chip);
+    const int64_t heads = s->shape->heads, dim = s->shape->dim;
+    return r->heads_max != ANY && (g.m_tiles * g.m == heads || heads == r->heads_max) &&
+           (g.row_bytes == dim || dim == r->dim_max);
+}
+
+static void add(search *s, const route *r, const mqa_variant *v) {
+    const int64_t cost = was_timed(s, r, v) ? 0 : padded(s, v);
     int at = s->choices++;
-    for (; at > 0 && padded(s, &s->found[at - 1]) > padded(s, v); at--) s->found[at] = s->found[at - 1];
+    for (; at > 0 && s->costs[at - 1] > cost; at--) {
+        s->found[at] = s->found[at - 1];
+        s->costs[at] = s->costs[at - 1];
+    }
     s->found[at] = *v;
+    s->costs[at] = cost;
 }
 
 /* consider: one row of the tables. */
@@ -87,7 +102,7 @@ static cdnagen_status consider(search *s, const route *r) {
     if (status != CDNAGEN_OK) {
         text_add(&s->lacking, "; %s: %s", r->tag, cdnagen_error());
     } else if (is_new(s, &v)) {
-        add(s, &v);
+        add(s, r, &v);
     }
     return CDNAGEN_OK;
 }

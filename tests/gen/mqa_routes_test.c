@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The route tables: each row is a canonical tag, and `auto` takes the first row that holds a shape and serves it unpadded. */
+/* The route tables: each row is a canonical tag, and `auto` takes the first row that holds a shape and serves it
+ * unpadded, or padded as the shape of its class. */
 #include "tests/gen/mqa_testing.h"
 
 #define ANY INT64_MAX
@@ -26,7 +27,7 @@ static void tags_are_canonical_and_pin_no_split(void **state) {
     }
 }
 
-/* expected: what the tables mean, looked up the slow way; NULL if no row serves the shape without padding it. */
+/* expected: what the tables mean, looked up the slow way; NULL if no row serves the shape so. */
 static const char *expected(const target *t, const mqa_shape *s) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct row *r = &rows[i];
@@ -34,13 +35,14 @@ static const char *expected(const target *t, const mqa_shape *s) {
         if (strcmp(r->chip, t->chip->name) || s->heads > r->heads_max || s->dim > r->dim_max) continue;
         if ((s->seq < 0 || s->seq > r->seq_max) && r->seq_max != ANY) continue;
         if ((s->seq_kv < 0 || s->seq_kv > r->seq_kv_max) && r->seq_kv_max != ANY) continue;
-        if (s->heads % TRIPLE_M(v.atom) || s->dim % TRIPLE_K(v.atom)) continue;
+        if (s->heads % TRIPLE_M(v.atom) && s->heads != r->heads_max) continue;
+        if (s->dim % TRIPLE_K(v.atom) && s->dim != r->dim_max) continue;
         if (mqa_check(t, &v, s) == CDNAGEN_OK) return r->tag;
     }
     return NULL;
 }
 
-static void the_first_row_that_holds_and_serves_a_shape_unpadded_is_taken(void **state) {
+static void the_first_row_that_was_timed_with_what_it_pads_is_taken(void **state) {
     (void)state;
     static const int64_t lengths[][2] = {{-1, -1},    {-1, 4096},  {1, 1024},   {64, 8192},
                                          {256, 8192}, {257, 8192}, {4096, 4096}};
@@ -70,8 +72,17 @@ static void the_first_row_that_holds_and_serves_a_shape_unpadded_is_taken(void *
     assert_true(served > 100);
 }
 
-/* Every class that the tuner has for a chip is one that its table answers. */
-static void classes_have_routes(void **state) {
+/* row_of: the first row that holds a shape. */
+static const struct row *row_of(const target *t, const mqa_shape *s) {
+    for (size_t i = 0; i < COUNT(rows); i++)
+        if (!strcmp(rows[i].chip, t->chip->name) && s->heads <= rows[i].heads_max && s->dim <= rows[i].dim_max &&
+            s->seq <= rows[i].seq_max && s->seq_kv <= rows[i].seq_kv_max)
+            return &rows[i];
+    return NULL;
+}
+
+/* Every class that the tuner has for a chip is one that its table answers, with the tag that the tuner wrote for it. */
+static void classes_take_the_rows_written_for_them(void **state) {
     (void)state;
     for (int c = 0; c < CHIP_COUNT; c++) {
         const target t = target_of(chips[c].name);
@@ -83,10 +94,15 @@ static void classes_have_routes(void **state) {
                 assert_int_equal(proof.heads, s.heads);
                 assert_int_equal(proof.dim, s.dim);
             }
+            const struct row *const r = row_of(&t, &s);
             mqa_variant v;
-            const cdnagen_status status = mqa_route(&t, &s, 0, &v);
-            if (status && mqa_check_shape(&t, &s) == CDNAGEN_OK)
-                fail_msg("%s %s: %s", t.text, p.shape, cdnagen_error());
+            char bounds[96];
+            if (mqa_route(&t, &s, 0, &v)) fail_msg("%s %s: %s", t.text, p.shape, cdnagen_error());
+            if (!r) fail_msg("%s %s: no row", t.text, p.shape);
+            const int n = snprintf(bounds, sizeof bounds, "%d, %d, ", (int)r->heads_max, (int)r->dim_max);
+            if (strncmp(bounds, p.bounds, n)) fail_msg("%s %s: a row for %s", t.text, p.shape, bounds);
+            const mqa_variant first = variant_of(r->tag);
+            if (memcmp(&v, &first, sizeof v)) fail_msg("%s %s: not %s", t.text, p.shape, r->tag);
         }
     }
 }
@@ -94,8 +110,8 @@ static void classes_have_routes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tags_are_canonical_and_pin_no_split),
-        cmocka_unit_test(the_first_row_that_holds_and_serves_a_shape_unpadded_is_taken),
-        cmocka_unit_test(classes_have_routes),
+        cmocka_unit_test(the_first_row_that_was_timed_with_what_it_pads_is_taken),
+        cmocka_unit_test(classes_take_the_rows_written_for_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
