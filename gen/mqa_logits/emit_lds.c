@@ -305,6 +305,9 @@ static tile item_products(mqa *m, mqa_item item, const tile *kv) {
 static void trip_across(mqa *m, const pipeline *p, val t, handover *h, trips kind) {
     ir *const e = m->e;
     const int last = m->g.n_tiles - 1;
+    /* as late as the waits' count allows, or the first row's first group: until then the tile before has its scale in the
+     * same register */
+    const int scales_at = m->g.group == 1 && m->row_count > 1 ? 0 : smaller(last, 1);
     const val col = column_of(m, t), slot = h->slot;
     val scales[SCALES_MAX], before[SCALES_MAX], group[MQA_ROWS_MAX][MQA_GROUP_MAX];
     tile kv = new_tile(m), next = new_tile(m);
@@ -313,8 +316,7 @@ static void trip_across(mqa *m, const pipeline *p, val t, handover *h, trips kin
     before[last / m->g.group] = h->scale;
     mqa_item done = last_item(m);
     for (int n = 0; n <= last; n++) {
-        /* as late as the waits' count allows: until then the tile before has its scale in the same register */
-        if (n == smaller(last, 1)) load_scales(m, p, col, scales);
+        if (n == scales_at) load_scales(m, p, col, scales);
         if (n < last) {
             read_slot(m, p, slot, n + 1, n + 2, &kv);
         } else {

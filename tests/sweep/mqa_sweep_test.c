@@ -103,6 +103,8 @@ static const char *const tags_of_gfx950[] = {
     "mfma32x32x64_bkv64_r1_w4_lds5_pd4_swp_rs_dg_ct",
     "mfma32x32x64_bkv128_r1_w4_lds2_swp_rs_ls_dg_ct_hfma",
     "mfma16x16x128_bkv16_r2_w1_lds3_pd3_swp_ls_dg_ct_hfma",
+    "mfma32x32x64_bkv64_r2_w2_lds2_swp_ct_hfma",
+    "mfma16x16x128_bkv64_r2_w1_lds3_swp_ls_ct",
     "mfma16x16x128_bkv64_r1_w4_lds3_pd3_swp_rs_ct_hfma",
     "mfma16x16x128_bkv128_r2_w2_lds4_swp_rs_dg_ct_hfma2",
 };
