@@ -21,7 +21,8 @@ static const route routes[] = {
 };
 #undef ROUTE
 
-/* Tried after the class's own: few registers, then the other MFMA, then no LDS at all, which any head size fits. */
+/* Tried after the class's own: a tile for four waves, few registers, then the other MFMA, then no LDS at all, which any head
+ * size fits. */
 static const route fallbacks[] = {
     {"gfx942", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv128_r2_w4"},
     {"gfx942", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv128_r1_w4"},
@@ -29,6 +30,8 @@ static const route fallbacks[] = {
     {"gfx942", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv16_r1_w1"},
     {"gfx942", ANY, ANY, ANY, ANY, "mfma32x32x16_bkv128_r1_w4"},
     {"gfx942", ANY, ANY, ANY, ANY, "mfma32x32x16_bkv32_r1_w1"},
+    {"gfx950", ANY, ANY, ANY, ANY, "mfma32x32x64_bkv64_r1_w4_lds2_swp_rs_ct_hfma"},
+    {"gfx950", ANY, ANY, ANY, ANY, "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_ct_hfma"},
     {"gfx950", ANY, ANY, ANY, ANY, "mfma32x32x64_bkv64_r1_w1_lds2_rs_hfma"},
     {"gfx950", ANY, ANY, ANY, ANY, "mfma32x32x64_bkv32_r1_w1_lds2_hfma"},
     {"gfx950", ANY, ANY, ANY, ANY, "mfma16x16x128_bkv64_r1_w1_lds2_swp_rs_hfma"},
