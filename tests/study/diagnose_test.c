@@ -48,12 +48,13 @@ static void a_kernel_that_only_stores_is_store_bound(void **state) {
     cdnagen *ctx = context();
     diagnosis_report r;
     const diagnose_options how = {0};
-    if (run(ctx, FOUR_WAVES, "m=2048 n=4096 k=128 b=preshuffled", &how, &r)) fail_msg("%s", cdnagen_error());
+    if (run(ctx, FOUR_WAVES, "m=16384 n=4096 k=128 b=preshuffled", &how, &r)) fail_msg("%s", cdnagen_error());
     assert_true(r.verdict.most >= 0);
     assert_int_equal(r.trials[r.verdict.most].lever, LEVER_STORES);
     assert_true(r.verdict.holds);
     assert_false(r.verdict.done);
     assert_true(r.verdict.cannot & 1u << LEVER_LDS);
+    assert_true(r.runs[0].clk_at_twice > 1.2 * r.runs[0].clk);
     diagnosis_report_free(&r);
     cdnagen_free_context(ctx);
 }
@@ -96,6 +97,51 @@ static void a_kernel_that_promotes_slowly_is_promotion_bound(void **state) {
         diagnosis_report_free(&r);
     }
     unlink(path);
+    cdnagen_free_context(ctx);
+}
+
+/* ---- an operator of this test's own ---- */
+
+static const char *other_tile;
+static int offer_other_tile(const plan *p, int index, change *out) {
+    if (index) return 0;
+    *out = (change){.name = "another tile", .kind = CHANGE_TWIN, .lever = LEVER_ARITHMETIC};
+    assert_int_equal(tag_parse(&p->family->tag, other_tile, out->variant), CDNAGEN_OK);
+    return 1;
+}
+
+static void a_twin_of_other_counts_or_without_a_kernel_is_not_compared(void **state) {
+    (void)state;
+    static const struct {
+        const char *tag, *lacking;
+    } rows[] = {{"mfma16x16x128_t64x128x128_4w_cs_async_wpe2", "mfma instructions and the kernel"},
+                {"mfma16x16x128_t64x256x128_4w_cs_wpe2", "instructions and the kernel"},
+                {"mfma16x16x128_t16x256x128_4w_async", "async needs 16 bytes of A a thread"}};
+    cdnagen *ctx = context();
+    family own = *family_find("gemm_blockscale", strlen("gemm_blockscale"));
+    const diagnosis offers = {.change = offer_other_tile};
+    own.diagnosis = &offers;
+    static const char words[] = "m=64 n=256 k=256 b=preshuffled";
+    cdnagen_kernel *kernel = NULL;
+    cdnagen_kernel_info info = {.size = sizeof info};
+    plan p;
+    assert_int_equal(gen_kernel(ctx, FOUR_WAVES, words, &kernel), CDNAGEN_OK);
+    assert_int_equal(cdnagen_get_kernel_info(kernel, &info), CDNAGEN_OK);
+    assert_int_equal(plan_make(FOUR_WAVES, words, &ctx->target, 0, &p), CDNAGEN_OK);
+    p.family = &own;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        diagnosis_report r;
+        const diagnose_options how = {0};
+        other_tile = rows[i].tag;
+        if (diagnose(ctx, kernel, &info, &p, &how, &r)) fail_msg("%s", cdnagen_error());
+        assert_int_equal(r.count, 2);
+        assert_false(r.trials[1].valid);
+        if (!strstr(r.runs[1].lacking, rows[i].lacking)) fail_msg("%s: %s", rows[i].tag, r.runs[1].lacking);
+        assert_true(r.verdict.ceiling < 0 && r.verdict.most < 0 && !r.verdict.done);
+        assert_int_equal(r.sweep.count, 0);
+        diagnosis_report_free(&r);
+    }
+    cdnagen_free_kernel(kernel);
     cdnagen_free_context(ctx);
 }
 
@@ -154,6 +200,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_that_only_stores_is_store_bound),
         cmocka_unit_test(a_kernel_that_promotes_slowly_is_promotion_bound),
+        cmocka_unit_test(a_twin_of_other_counts_or_without_a_kernel_is_not_compared),
         cmocka_unit_test(on_a_gpu_each_change_is_measured_beside_the_kernel),
         cmocka_unit_test(kernels_for_diagnosis_are_not_diagnosed),
     };

@@ -194,7 +194,8 @@ static void the_same_work_is_slower_somewhere(void **state) {
                 {PLACE_REGISTERS, STALL_VMCNT, fast},
                 {PLACE_SCHEDULE, STALL_VMCNT, fast},
                 {PLACE_SCHEDULE, -1, fast},
-                {PLACE_NOT_COMPARABLE, -1, fast}};
+                {PLACE_NOT_COMPARABLE, -1, fast},
+                {PLACE_SCHEDULE, STALL_VMCNT, fast}};
     for (size_t i = 1; i < COUNT(rows); i++) {
         rows[i].slow.clk *= 1.3;
         if (rows[i].stall >= 0) rows[i].slow.stall[rows[i].stall] += 3e4;
@@ -207,6 +208,7 @@ static void the_same_work_is_slower_somewhere(void **state) {
     rows[6].slow.waves_per_simd = 1; /* by LDS: registers are not it */
     rows[7].slow.active += 3e4;
     rows[8].slow.mfma *= 2;
+    rows[9].slow.memory_bytes /= 1.5; /* it waits longer for fewer bytes */
     for (size_t i = 0; i < COUNT(rows); i++) {
         const difference d = difference_of(&rows[i].slow, &fast);
         if (d.place != rows[i].place || (d.place > PLACE_NOISE && d.stall != rows[i].stall))
