@@ -7,6 +7,7 @@
 #include "cache/tiers.h"
 
 enum { LOCK_WAIT_MS = 60 * 1000 };
+#define MEMORY_BYTES ((size_t)64 << 20)
 
 static void log_line(const cache *c, cdnagen_log_level level, const char *format, va_list arguments) {
     char line[1024] = "cache: ";
@@ -55,6 +56,7 @@ cdnagen_status cache_open(const cache_options *options, cache **out) {
     c->log_user = options->log_user;
     c->lock_wait_ms = LOCK_WAIT_MS;
     c->store = options->store;
+    c->memory.limit = options->memory_bytes ? options->memory_bytes : MEMORY_BYTES;
     if (!c->off && options->roots) {
         const cdnagen_status s = roots_open(c, options->roots);
         if (s) return roots_close(c), mem_free(c), s;

@@ -48,8 +48,9 @@ typedef struct cache_store {
 } cache_store;
 
 typedef struct cache_options {
-    const char *roots; /* of the disk tier; NULL or "": memory only */
-    int off;           /* no tier: every get is a miss and put does nothing */
+    const char *roots;   /* of the disk tier; NULL or "": memory only */
+    size_t memory_bytes; /* of the memory tier; 0: 64 MiB */
+    int off;             /* no tier: every get is a miss and put does nothing */
     cache_store store;
     void (*log)(void *user, cdnagen_log_level level, const char *text);
     void *log_user;

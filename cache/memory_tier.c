@@ -30,12 +30,16 @@ static struct memory_slot *find(const memory_tier *m, uint64_t hash, const char 
     }
 }
 
-cache_blob *memory_tier_find(const memory_tier *m, uint64_t hash, const char *key_text, size_t key_text_bytes) {
-    return m->capacity ? find(m, hash, key_text, key_text_bytes)->blob : NULL;
+cache_blob *memory_tier_find(memory_tier *m, uint64_t hash, const char *key_text, size_t key_text_bytes) {
+    if (!m->capacity) return NULL;
+    struct memory_slot *slot = find(m, hash, key_text, key_text_bytes);
+    if (slot->blob) slot->asked_for = 1;
+    return slot->blob;
 }
 
 static int grow(memory_tier *m) {
-    memory_tier larger = {.capacity = m->capacity ? 2 * m->capacity : 64, .count = m->count};
+    memory_tier larger = {
+        .capacity = m->capacity ? 2 * m->capacity : 64, .count = m->count, .bytes = m->bytes, .limit = m->limit};
     larger.slots = mem_alloc(larger.capacity * sizeof *larger.slots);
     if (!larger.slots) return 0;
     for (size_t i = 0; i < m->capacity; i++) {
@@ -47,13 +51,46 @@ static int grow(memory_tier *m) {
     return 1;
 }
 
+/* empty: free a slot, and move up those behind it that a search would no longer reach. */
+static void empty(memory_tier *m, size_t at) {
+    const size_t mask = m->capacity - 1;
+    m->count--;
+    m->bytes -= m->slots[at].blob->file_bytes;
+    cache_blob_release(m->slots[at].blob);
+    for (size_t i = (at + 1) & mask; m->slots[i].blob; i = (i + 1) & mask)
+        if (((i - (size_t)m->slots[i].hash) & mask) >= ((i - at) & mask)) {
+            m->slots[at] = m->slots[i];
+            at = i;
+        }
+    m->slots[at] = (struct memory_slot){0};
+}
+
+/* make_room: forget the first that the hand finds not asked for since it last passed. */
+static void make_room(memory_tier *m, size_t wanted) {
+    while (m->count && m->bytes + wanted > m->limit) {
+        const size_t at = m->hand & (m->capacity - 1);
+        if (m->slots[at].blob && !m->slots[at].asked_for) {
+            empty(m, at);
+            continue;
+        }
+        m->slots[at].asked_for = 0;
+        m->hand++;
+    }
+}
+
 void memory_tier_keep(memory_tier *m, uint64_t hash, cache_blob *b) {
+    if (b->file_bytes > m->limit) return;
+    make_room(m, b->file_bytes);
     if (2 * (m->count + 1) > m->capacity && !grow(m)) return;
     struct memory_slot *slot = find(m, hash, b->key_text, b->key_text_bytes);
-    if (!slot->blob) m->count++;
+    if (slot->blob)
+        m->bytes -= slot->blob->file_bytes;
+    else
+        m->count++;
+    m->bytes += b->file_bytes;
     cache_blob_retain(b);
     cache_blob_release(slot->blob);
-    *slot = (struct memory_slot){hash, b};
+    *slot = (struct memory_slot){hash, b, 0};
 }
 
 void memory_tier_free(memory_tier *m) {

@@ -28,8 +28,11 @@ typedef struct memory_tier {
     struct memory_slot {
         uint64_t hash;
         cache_blob *blob; /* NULL: free slot */
+        int asked_for;    /* since the hand passed */
     } *slots;
     size_t capacity, count; /* capacity: 0 or a power of two */
+    size_t bytes, limit;    /* of entry images */
+    size_t hand;            /* the slot where the next one to forget is looked for */
 } memory_tier;
 
 /* disk_root: one of the disk tier's, in order of the list. */
@@ -94,7 +97,7 @@ int blob_is(const cache_blob *b, const char *key_text);
 /* ---- memory_tier.c: the caller holds the mutex ---- */
 
 uint64_t memory_tier_hash(const void *key_text, size_t size);
-cache_blob *memory_tier_find(const memory_tier *m, uint64_t hash, const char *key_text, size_t key_text_bytes);
+cache_blob *memory_tier_find(memory_tier *m, uint64_t hash, const char *key_text, size_t key_text_bytes);
 /* memory_tier_keep: remember b, in place of an older blob of the same key text. Without memory it is not remembered.
  * owner: takes an ownership of its own */
 void memory_tier_keep(memory_tier *m, uint64_t hash, cache_blob *b);

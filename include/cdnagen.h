@@ -15,7 +15,10 @@
  * returns a cdnagen_status; on failure its out-parameters are unchanged and cdnagen_error() gives the failure as one
  * sentence that names what was wrong and what would be right. Nothing here exits, aborts or installs a signal handler.
  * Stream order: a launch is ordered in the stream it names, as any HIP launch; NULL is the device's default stream.
- * The library never synchronises a stream on its own. Argument lifetime: argument structs are read before the
+ * The library never synchronises a stream on its own. Stream capture: kernels may be generated, launched and freed in
+ * it. gen_kernel loads the kernel, so a launch never loads; a module that goes out of use during a capture is unloaded by
+ * a later call; one whose launch was captured stays loaded until its context and its kernels are freed: destroy graphs
+ * before. Argument lifetime: argument structs are read before the
  * call returns; the device buffers they name must stay valid until the launch has completed in its stream. */
 #ifndef CDNAGEN_H
 #define CDNAGEN_H
@@ -57,6 +60,7 @@ typedef enum cdnagen_status {
     CDNAGEN_HIP = 23,       /* a HIP call failed: the error carries HIP's number and name */
     CDNAGEN_FAULT = 24,     /* a kernel was stopped: bad access, unknown instruction; the error names the place */
     CDNAGEN_IO = 25,        /* a file named by the caller cannot be read or written */
+    CDNAGEN_CAPTURING = 26, /* a module would be loaded during a stream capture, and the context refuses that */
     /* the compiler and the cache */
     CDNAGEN_COMPILE = 40,    /* LLVM or lld refused the module: a fault of this library, please report the text */
     CDNAGEN_CACHE_MISS = 41, /* only cached kernels are wanted, and no tier has the key that the error names */
@@ -87,7 +91,7 @@ typedef struct cdnagen_kernel cdnagen_kernel; /* a generated kernel, loaded wher
  * owner:  *out is the caller's, cdnagen_free_kernel
  * errors: BAD_ARGUMENT, BAD_TAG, BAD_SHAPE, BAD_TARGET, LIMIT, NOT_YET, SPILLS, NO_MEMORY, COMPILE, CACHE_MISS,
  *         BAD_OBJECT (what came out of the compiler is not what was planned: please report the text); where the context
- *         has a device also NO_HIP, NO_DEVICE, HIP. A cache fault is never an error */
+ *         has a device also NO_HIP, NO_DEVICE, HIP, CAPTURING. A cache fault is never an error */
 CDNAGEN_API cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdnagen_kernel **out);
 
 /* cdnagen_supports: OK if gen_kernel can make this kernel for `target`; a check of limits that compiles nothing and needs
@@ -124,7 +128,8 @@ typedef struct cdnagen_options {
     void (*log)(void *user, cdnagen_log_level level, const char *text);
     void *log_user;
     int cache_only; /* nonzero: what no cache tier has is CDNAGEN_CACHE_MISS; zero: CDNAGEN_CACHE_ONLY, else generated */
-    int reserved;   /* 0 */
+    int refuse_loads_in_capture; /* nonzero: loading a module while a stream captures is CDNAGEN_CAPTURING. What counts:
+                                    streams that captured a kernel of this library, and blocking streams of the device */
     /* A store of the caller's own, asked for what neither memory nor disk has and told what was generated; NULL: none.
      * `key` is 64 hexadecimal digits, the bytes are opaque and the same for each key: what comes back damaged or under
      * another key is a miss. store_get calls accept(to, data, bytes) and returns 1 if it has the key, else 0. As `log`,
@@ -132,13 +137,16 @@ typedef struct cdnagen_options {
     int (*store_get)(void *user, const char *key, void (*accept)(void *to, const void *data, size_t bytes), void *to);
     void (*store_put)(void *user, const char *key, const void *data, size_t bytes);
     void *store_user;
+    size_t memory_bytes; /* of the memory tier, which forgets what was not asked for lately; 0: 64 MiB */
+    int kernels_kept;    /* kernels that stay loaded after cdnagen_free_kernel, by texts of tag and shape; 0: 1,024 */
+    int reserved;        /* 0 */
 } cdnagen_options;
 
 /* cdnagen_create_context: check the options (NULL: the defaults) and make a context; the device is opened, and sim_mode
  * read, at its first use, which is where a machine without it fails. So that asking again is quick, also after
- * cdnagen_free_kernel, a context keeps every code object that it made or read (its memory tier) until it and its
- * kernels are freed, and the kernels of up to 1,024 texts of tag and shape, loaded, until it is freed; with no_cache it
- * keeps neither.
+ * cdnagen_free_kernel, a context keeps up to memory_bytes of code objects (its memory tier) until it and its kernels are
+ * freed, and the kernels of up to kernels_kept texts of tag and shape, loaded, until it is freed; with no_cache it keeps
+ * neither. What a caller holds is loaded whatever these limits are.
  * owner:  *out is the caller's, cdnagen_free_context; option strings are copied
  * errors: BAD_ARGUMENT, BAD_TARGET, NO_MEMORY */
 CDNAGEN_API cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **out);

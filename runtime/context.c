@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/capture.h"
+#include "runtime/loaded.h"
+
+enum { KERNELS_KEPT = 1024, KERNELS_KEPT_MAX = 1 << 20 };
+
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static cdnagen *default_context;
 
@@ -62,6 +67,7 @@ static cdnagen_status open_cache(cdnagen *ctx, const cdnagen_options *options) {
     char *found = option ? NULL : cache_default_roots(&why);
     const cache_options settled = {.roots = option ? option : found,
                                    .off = ctx->cache_off,
+                                   .memory_bytes = options->memory_bytes,
                                    .store = {options->store_get, options->store_put, options->store_user},
                                    .log = log_of_cache,
                                    .log_user = ctx};
@@ -92,6 +98,11 @@ static cdnagen_status settle_options(cdnagen *ctx, const cdnagen_options *option
     if (options->no_cache) ctx->cache_off = 1;
     TRY(read_switch("CDNAGEN_CACHE_ONLY", "1", "0", &ctx->cache_only));
     if (options->cache_only) ctx->cache_only = 1;
+    ctx->refuse_loads_in_capture = options->refuse_loads_in_capture;
+    if (options->kernels_kept < 0 || options->kernels_kept > KERNELS_KEPT_MAX)
+        return fail(CDNAGEN_BAD_ARGUMENT, "options.kernels_kept is %d: from 1 to %d, or 0 for %d",
+                    options->kernels_kept, KERNELS_KEPT_MAX, KERNELS_KEPT);
+    TRY(recall_init(&ctx->recall, options->kernels_kept ? options->kernels_kept : KERNELS_KEPT));
     return open_cache(ctx, options);
 }
 
@@ -110,9 +121,13 @@ static void before_fork(void) {
         pthread_mutex_lock(&c->recall.lock);
         cache_before_fork(c->cache);
     }
+    loaded_before_fork();
+    capture_before_fork();
 }
 
 static void after_fork(int in_child) {
+    capture_after_fork();
+    loaded_after_fork();
     for (cdnagen *c = contexts; c; c = c->next) {
         cache_after_fork(c->cache, in_child);
         pthread_mutex_unlock(&c->recall.lock);
@@ -156,7 +171,7 @@ cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **
     if (!ctx) return fail_no_memory();
     atomic_init(&ctx->owners, 1);
     pthread_mutex_init(&ctx->lock, NULL);
-    recall_init(&ctx->recall);
+    pthread_mutex_init(&ctx->recall.lock, NULL);
     cdnagen_status s = settle_options(ctx, &known);
     if (!s) s = join_contexts(ctx);
     if (s)
@@ -169,6 +184,7 @@ cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **
 void context_release(cdnagen *ctx) {
     if (atomic_fetch_sub_explicit(&ctx->owners, 1, memory_order_acq_rel) != 1) return;
     leave_contexts(ctx);
+    loaded_retire_all(ctx);
     recall_free(&ctx->recall);
     cache_close(ctx->cache);
     mem_free(ctx->sim_mode);

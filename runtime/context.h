@@ -17,7 +17,7 @@ struct cdnagen {
     /* settled at creation: option, else environment, else default */
     device_choice device_choice;
     int device_index;
-    int target_given, cache_off, cache_only;
+    int target_given, cache_off, cache_only, refuse_loads_in_capture;
     char *sim_mode;
     cdnagen_spill_policy spills;
     void (*log)(void *user, cdnagen_log_level level, const char *text);

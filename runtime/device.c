@@ -8,6 +8,7 @@
 
 #include "runtime/context.h"
 #include "runtime/hip.h"
+#include "runtime/loaded.h"
 #include "sim/sim.h"
 
 cdnagen_status device_choose(const char *words, device_choice *choice, int *index) {
@@ -177,5 +178,6 @@ cdnagen_status cdnagen_synchronize(cdnagen *ctx, void *stream) {
     TRY(enter(&ctx, &d, &previous));
     const cdnagen_status s = hip_check(d->hip, d->hip->stream_synchronize(stream), "hipStreamSynchronize");
     device_leave(d, previous);
+    loaded_reap();
     return s;
 }

@@ -3,9 +3,18 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "runtime/capture.h"
 #include "runtime/context.h"
 #include "runtime/hip.h"
 #include "runtime/kernel.h"
+
+/* A graph that takes the kernel holds its module. */
+static void pin(const device *d, loaded *l, hip_stream stream) {
+    if (capture_note(d->hip, stream))
+        atomic_store(&l->captured, 1);
+    else
+        loaded_reap();
+}
 
 static cdnagen_status start(const device *d, const prepared *p, launch *l, hip_stream stream) {
     void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, l->kernarg, HIP_LAUNCH_PARAM_BUFFER_SIZE, &l->kernarg_bytes,
@@ -13,6 +22,7 @@ static cdnagen_status start(const device *d, const prepared *p, launch *l, hip_s
     const uint32_t *grid = l->grid, *block = p->plan.block;
     int previous;
     TRY(device_enter(d, &previous));
+    pin(d, p->loaded, stream);
     const cdnagen_status s =
         hip_check(d->hip,
                   d->hip->module_launch_kernel(p->loaded->function, grid[0], grid[1], grid[2], block[0], block[1],

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Code objects in use: one record per key and context, shared by all kernels that are made from it. */
+/* Code objects in use: one record per key and context, shared by all kernels that are made from it.
+ *
+ * HIP refuses to unload a module during a capture, and the capture is lost: what goes out of use then is retired, and
+ * unloaded by a later call that finds no stream capturing. A module that a capture took into a graph stays loaded until
+ * its context and all its kernels are freed, because HIP does not say when the graph is gone. */
 #ifndef RUNTIME_LOADED_H
 #define RUNTIME_LOADED_H
+
+#include <stdatomic.h>
 
 #include "cache/cache.h"
 #include "core/hip.h"
@@ -11,6 +17,9 @@ typedef struct loaded {
     struct loaded *next;
     cdnagen *ctx;
     int owners; /* under the context's lock */
+    const hip_table *hip;
+    int device;
+    atomic_int captured; /* a graph may hold it */
     char key[CACHE_KEY_CHARS + 1];
     cache_blob *blob;
     resources resources;
@@ -19,9 +28,18 @@ typedef struct loaded {
 } loaded;
 
 /* loaded_share: the context's record of `key`, made and loaded on the device if this is the first use.
- * owner: loaded_release; the blob is retained   errors: NO_MEMORY, HIP */
+ * owner: loaded_release; the blob is retained   errors: NO_MEMORY, HIP, CAPTURING (the context refuses loads then) */
 cdnagen_status loaded_share(cdnagen *ctx, const char *key, const char *symbol, cache_blob *blob, const resources *r,
                             loaded **out);
-void loaded_release(loaded *l); /* the last owner's release unloads the module; NULL is fine */
+void loaded_release(loaded *l); /* the last owner's release retires the module; NULL is fine */
+
+/* loaded_retire_all: what graphs kept loaded, when the context goes. */
+void loaded_retire_all(cdnagen *ctx);
+
+/* loaded_reap: unload what was retired, if nothing captures. */
+void loaded_reap(void);
+
+void loaded_before_fork(void);
+void loaded_after_fork(void);
 
 #endif

@@ -20,16 +20,17 @@ static uint64_t hash_both(const char *tag, const char *shape) {
 }
 
 static recall_slot *find(recall *r, uint64_t hash, const char *tag, const char *shape) {
-    recall_slot *set = r->slots[hash % RECALL_SETS];
+    recall_slot *set = r->slots[hash % r->sets];
     for (int i = 0; i < RECALL_WAYS; i++)
         if (set[i].kernel && set[i].hash == hash && !strcmp(set[i].tag, tag) && !strcmp(set[i].shape, shape))
             return &set[i];
     return NULL;
 }
 
-void recall_init(recall *r) {
-    memset(r, 0, sizeof *r);
-    pthread_mutex_init(&r->lock, NULL);
+cdnagen_status recall_init(recall *r, int kernels) {
+    r->sets = ((size_t)kernels + RECALL_WAYS - 1) / RECALL_WAYS;
+    r->slots = mem_alloc(r->sets * sizeof *r->slots);
+    return r->slots ? CDNAGEN_OK : fail_no_memory();
 }
 
 static void empty(recall_slot *slot) {
@@ -39,11 +40,14 @@ static void empty(recall_slot *slot) {
 }
 
 void recall_clear(recall *r) {
-    for (int set = 0; set < RECALL_SETS; set++)
+    for (size_t set = 0; r->slots && set < r->sets; set++)
         for (int way = 0; way < RECALL_WAYS; way++) empty(&r->slots[set][way]);
 }
 
-void recall_free(recall *r) { pthread_mutex_destroy(&r->lock); }
+void recall_free(recall *r) {
+    pthread_mutex_destroy(&r->lock);
+    mem_free(r->slots);
+}
 
 prepared *recall_find(recall *r, const char *tag, const char *shape) {
     const uint64_t hash = hash_both(tag, shape);
@@ -56,7 +60,7 @@ prepared *recall_find(recall *r, const char *tag, const char *shape) {
 }
 
 static recall_slot *place(recall *r, uint64_t hash) {
-    recall_slot *set = r->slots[hash % RECALL_SETS];
+    recall_slot *set = r->slots[hash % r->sets];
     for (int i = 0; i < RECALL_WAYS; i++)
         if (!set[i].kernel) return &set[i];
     return &set[r->turn++ % RECALL_WAYS];

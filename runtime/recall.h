@@ -7,9 +7,11 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "core/status.h"
+
 struct prepared;
 
-enum { RECALL_SETS = 256, RECALL_WAYS = 4 };
+enum { RECALL_WAYS = 4 };
 
 typedef struct recall_slot {
     uint64_t hash;
@@ -20,10 +22,12 @@ typedef struct recall_slot {
 typedef struct recall {
     pthread_mutex_t lock;
     unsigned turn; /* which way of a full set is replaced next */
-    recall_slot slots[RECALL_SETS][RECALL_WAYS];
+    size_t sets;
+    recall_slot (*slots)[RECALL_WAYS];
 } recall;
 
-void recall_init(recall *r);
+/* recall_init: of `kernels` places, rounded up to full sets.   errors: NO_MEMORY */
+cdnagen_status recall_init(recall *r, int kernels);
 void recall_clear(recall *r); /* forget all of them */
 void recall_free(recall *r);  /* of a cleared one */
 

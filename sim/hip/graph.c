@@ -171,6 +171,9 @@ hip_error sim_stream_get_capture_info(hip_stream stream, int *status, unsigned l
     if (!status) return HIP_ERROR_INVALID_VALUE;
     ENTER();
     if (!is_stream(stream)) return finish(HIP_ERROR_INVALID_HANDLE);
+    for (const capture *c = sim.captures; c && !stream; c = c->next)
+        if (!(c->origin->flags & STREAM_NON_BLOCKING) && c->origin->device == current_ordinal)
+            return finish(HIP_ERROR_STREAM_CAPTURE_IMPLICIT);
     const capture *c = stream ? stream->capture : NULL;
     *status = !c ? 0 : c->invalid ? 2 : 1;
     if (id && c) *id = c->id;

@@ -84,7 +84,7 @@ static void keys_of_one_hash_stay_apart(void **state) {
     (void)state;
     static const char *const key_texts[] = {"ab", "abc", "a", "", "abd"};
     enum { COUNT = sizeof key_texts / sizeof *key_texts };
-    memory_tier m = {0};
+    memory_tier m = {.limit = 1 << 20};
     assert_null(memory_tier_find(&m, 5, "ab", 2));
     for (int i = 0; i < COUNT; i++) {
         cache_blob *b = blob_make(key_texts[i], strlen(key_texts[i]), &key_texts[i], sizeof key_texts[i]);
@@ -97,6 +97,40 @@ static void keys_of_one_hash_stay_apart(void **state) {
         assert_memory_equal(cache_blob_data(b), &key_texts[i], sizeof key_texts[i]);
         assert_null(memory_tier_find(&m, 6, key_texts[i], strlen(key_texts[i])));
     }
+    memory_tier_free(&m);
+}
+
+/* Under its limit, whatever came; what is asked for stays; every slot that is left can be found. */
+static void the_memory_tier_forgets_what_is_not_asked_for(void **state) {
+    (void)state;
+    enum { BLOBS = 5000, LIMIT = 64 << 10 };
+    memory_tier m = {.limit = LIMIT};
+    char words[64];
+    for (int i = 0; i < BLOBS; i++) {
+        const int n = snprintf(words, sizeof words, "key %d", i);
+        cache_blob *b = blob_make(words, (size_t)n, words, (size_t)n);
+        assert_non_null(b);
+        /* few hashes, so that runs of slots are long and wrap */
+        memory_tier_keep(&m, (uint64_t)i * 7 % 97, b);
+        cache_blob_release(b);
+        assert_true(m.bytes <= LIMIT);
+        assert_non_null(memory_tier_find(&m, 0, "key 0", 5));
+    }
+    size_t found = 0, size = 0;
+    for (int i = 0; i < BLOBS; i++) {
+        const int n = snprintf(words, sizeof words, "key %d", i);
+        const cache_blob *b = memory_tier_find(&m, (uint64_t)i * 7 % 97, words, (size_t)n);
+        if (b) found++, size += b->file_bytes;
+    }
+    assert_int_equal(found, m.count);
+    assert_int_equal(size, m.bytes);
+    assert_true(found > 300 && m.capacity < 4 * BLOBS);
+    cache_blob *large = blob_alloc(LIMIT + 16);
+    large->key_text = "large";
+    large->key_text_bytes = 5;
+    memory_tier_keep(&m, 1, large);
+    cache_blob_release(large);
+    assert_int_equal(found, m.count);
     memory_tier_free(&m);
 }
 
@@ -539,6 +573,7 @@ int main(void) {
         cmocka_unit_test(memory_only_round_trip),
         cmocka_unit_test(many_keys_stay_apart),
         cmocka_unit_test(keys_of_one_hash_stay_apart),
+        cmocka_unit_test(the_memory_tier_forgets_what_is_not_asked_for),
         cmocka_unit_test(a_blob_outlives_the_cache),
         cmocka_unit_test(disk_then_memory_and_between_two_caches),
         cmocka_unit_test(opening_and_missing_touch_nothing),

@@ -164,6 +164,13 @@ hip_error hipStreamIsCapturing(hip_stream stream, int *status) {
     *status = fake_hip.capturing;
     return 0;
 }
+hip_error hipThreadExchangeStreamCaptureMode(int *mode) {
+    static _Thread_local int own;
+    BEGIN const int before = own;
+    own = *mode;
+    *mode = before;
+    return own >= 0 && own <= HIP_CAPTURE_RELAXED ? 0 : wrong("hipThreadExchangeStreamCaptureMode");
+}
 /* Graphs: handles only. */
 hip_error hipStreamBeginCapture(hip_stream stream, int mode) {
     BEGIN fake_hip.stream = stream;
@@ -265,7 +272,10 @@ hip_error hipModuleGetFunction(hip_function *function, hip_module module, const 
     f->module = module;
     snprintf(f->name, sizeof f->name, "%s", name);
     pthread_mutex_lock(&lock);
-    if (function_count < 4096) functions[function_count++] = f;
+    int place = 0;
+    while (place < function_count && functions[place]) place++;
+    if (place < 4096) functions[place] = f;
+    if (place == function_count) function_count++;
     pthread_mutex_unlock(&lock);
     *function = f;
     return 0;

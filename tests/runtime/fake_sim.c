@@ -39,6 +39,11 @@ static hip_error unload(hip_module module) {
     fake_sim.unloads++;
     return HIP_SUCCESS;
 }
+static hip_error is_capturing(hip_stream stream, int *status) {
+    *status = 0;
+    return stream ? HIP_ERROR_INVALID_HANDLE : HIP_SUCCESS;
+}
+static hip_error exchange(int *mode) { return *mode = 0; }
 static hip_error get_function(hip_function *function, hip_module module, const char *name) {
     (void)name;
     *function = (hip_function)module;
@@ -63,6 +68,8 @@ cdnagen_status sim_open(const chip *c, const char *mode, const hip_table **out) 
                                     .module_load_data = load,
                                     .module_unload = unload,
                                     .module_get_function = get_function,
+                                    .stream_is_capturing = is_capturing,
+                                    .thread_exchange_capture_mode = exchange,
                                     .get_error_name = error_name,
                                     .get_error_string = error_name,
                                     .provider = "simulator",
