@@ -17,7 +17,7 @@ static void names_are_the_constants(void **state) {
     assert_string_equal(cdnagen_status_name((cdnagen_status)-1), "unknown status");
     int known = 0;
     for (int i = 0; i < 100; i++) known += strcmp(cdnagen_status_name((cdnagen_status)i), "unknown status") != 0;
-    assert_int_equal(known, 18); /* the rows of the enum in cdnagen.h */
+    assert_int_equal(known, 19); /* the rows of the enum in cdnagen.h */
 }
 
 static void sentence_is_kept_and_status_returned(void **state) {
