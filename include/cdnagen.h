@@ -139,7 +139,9 @@ typedef struct cdnagen_options {
     void *store_user;
     size_t memory_bytes; /* of the memory tier, which forgets what was not asked for lately; 0: 64 MiB */
     int kernels_kept;    /* kernels that stay loaded after cdnagen_free_kernel, by texts of tag and shape; 0: 1,024 */
-    int reserved;        /* 0 */
+    int isolate;         /* nonzero: compile in a process of its own, cdnagen-worker, whose crash is CDNAGEN_COMPILE;
+                            also where this library has no compiler */
+    int isolate_seconds, isolate_megabytes; /* that it may take, of its data; 0: no limit */
 } cdnagen_options;
 
 /* cdnagen_create_context: check the options (NULL: the defaults) and make a context; the device is opened, and sim_mode

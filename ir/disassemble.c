@@ -79,7 +79,6 @@ static cdnagen_status disassemble(void *of) {
 cdnagen_status ir_disassemble(const void *object, size_t size, text *out) {
     codeobj o;
     TRY(codeobj_open(object, size, &o));
-    TRY(process_start());
     listing l = {.object = &o, .is_target = mem_alloc(o.text_bytes / 4 + 1), .out = out};
     if (!l.is_target) return fail_no_memory();
     const cdnagen_status status = process_guard("disassembly", disassemble, &l, &(int){0});

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A module from its creation to the relocatable object: kernel frame, verifier, passes, code generation. */
 #include "ir/context.h"
+#include "ir/pipeline.h"
 #include "ir/wait_states.h"
 
 #include <llvm-c/Analysis.h>
@@ -10,9 +11,6 @@
 #include <string.h>
 
 #include "core/codeobj.h"
-
-/* The generator writes what it means; this only shares the address arithmetic that blocks repeat. */
-#define PASS_PIPELINE "function(early-cse)"
 
 enum { CALLING_CONVENTION_KERNEL = 91 };
 

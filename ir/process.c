@@ -25,8 +25,31 @@ typedef struct machine {
 
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 static pthread_key_t machine_key;
-static int start_failed;
+static int start_failed, forks_unwatched;
 static pthread_mutex_t lld_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Held shared by each step that runs, exclusively by a fork: a child finds no lock of LLVM held and none of its tables
+ * half made, whatever other threads were compiling. A fork so waits for the steps that run. */
+#define STEPS_UNLOCKED PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+static pthread_rwlock_t steps = STEPS_UNLOCKED;
+
+static void before_fork(void) {
+    process_lock_lld();
+    pthread_rwlock_wrlock(&steps);
+}
+static void after_fork_in_parent(void) {
+    pthread_rwlock_unlock(&steps);
+    process_unlock_lld();
+}
+static void after_fork_in_child(void) {
+    steps = (pthread_rwlock_t)STEPS_UNLOCKED; /* it is held by a thread id that the child does not have */
+    process_unlock_lld();
+}
+
+/* When the library is loaded: at the first step it would be too late for a fork during that step. */
+__attribute__((constructor)) static void watch_forks(void) {
+    forks_unwatched = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
 
 /* LLVM aborts the process when this returns; it does so only for a fatal error outside of a guarded step. The C++
  * frames between are abandoned, and with them what they held (process_guard marks it lost). */
@@ -51,19 +74,18 @@ static void start(void) {
     LLVMInitializeAMDGPUAsmParser();
     LLVMInitializeAMDGPUDisassembler();
     LLVMInstallFatalErrorHandler(fatal);
-    /* A child that was forked in the middle of a link would find lld's lock held and its state half made. */
-    start_failed = pthread_atfork(process_lock_lld, process_unlock_lld, process_unlock_lld) ||
-                   pthread_key_create(&machine_key, free_machine);
+    start_failed = pthread_key_create(&machine_key, free_machine) || forks_unwatched;
 }
 
-cdnagen_status process_start(void) {
+static cdnagen_status start_once(void) {
     pthread_once(&started, start);
     return start_failed
                ? fail(CDNAGEN_COMPILE, "no thread-specific storage or no fork handler is left for the compiler")
                : CDNAGEN_OK;
 }
 
-cdnagen_status process_guard(const char *what, cdnagen_status (*step)(void *of), void *of, int *lost) {
+static cdnagen_status run_guarded(const char *what, cdnagen_status (*step)(void *of), void *of, int *lost) {
+    TRY(start_once());
     if (*lost) return fail(CDNAGEN_COMPILE, "%s: an earlier step ended in a fatal error of LLVM", what);
     guard g;
     guard *const outer = running;
@@ -77,6 +99,14 @@ cdnagen_status process_guard(const char *what, cdnagen_status (*step)(void *of),
     running = &g;
     const cdnagen_status status = step(of);
     running = outer;
+    return status;
+}
+
+cdnagen_status process_guard(const char *what, cdnagen_status (*step)(void *of), void *of, int *lost) {
+    if (running) return run_guarded(what, step, of, lost);
+    pthread_rwlock_rdlock(&steps);
+    const cdnagen_status status = run_guarded(what, step, of, lost);
+    pthread_rwlock_unlock(&steps);
     return status;
 }
 
@@ -103,7 +133,6 @@ static LLVMTargetMachineRef make_machine(const target *t) {
 }
 
 cdnagen_status process_machine(const target *t, LLVMTargetMachineRef *out) {
-    TRY(process_start());
     machine *m = pthread_getspecific(machine_key);
     if (!m) {
         m = mem_alloc(sizeof *m);

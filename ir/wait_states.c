@@ -269,7 +269,6 @@ static int may_have_long_one(const unsigned char *at, uint32_t size) {
 
 cdnagen_status wait_states_fill(const chip *c, const void *object, size_t size, bytes *out, int *lost) {
     if (c->long_mfma_slots <= SLOTS_LLVM_SEES) return CDNAGEN_OK;
-    TRY(process_start());
     place p = {.object = object, .size = size};
     Elf64_Sym kernel = {0};
     TRY(find_kernel(&p, &kernel));

@@ -59,5 +59,6 @@ cdnagen_status compile_disassemble(const void *object, size_t size, text *out) {
     return ir_disassemble(object, size, out);
 }
 
+int compile_present(void) { return 1; }
 const char *compile_llvm_version(void) { return ir_llvm_version(); }
 const char *compile_pass_pipeline(void) { return ir_pass_pipeline(); }

@@ -19,6 +19,7 @@ void compile_free(compile *c);                               /* NULL is fine */
 /* compile_disassemble: AMD assembly of a code object's text section, one line an instruction with its address. */
 cdnagen_status compile_disassemble(const void *object, size_t bytes, text *out);
 
+int compile_present(void);               /* 0 where every step is UNAVAILABLE: libcdnagen-rt */
 const char *compile_llvm_version(void);  /* "22.1.8" */
 const char *compile_pass_pipeline(void); /* text that goes into the key */
 

@@ -99,6 +99,12 @@ static cdnagen_status settle_options(cdnagen *ctx, const cdnagen_options *option
     TRY(read_switch("CDNAGEN_CACHE_ONLY", "1", "0", &ctx->cache_only));
     if (options->cache_only) ctx->cache_only = 1;
     ctx->refuse_loads_in_capture = options->refuse_loads_in_capture;
+    ctx->isolate = options->isolate;
+    ctx->isolate_seconds = options->isolate_seconds;
+    ctx->isolate_megabytes = options->isolate_megabytes;
+    if (options->isolate_seconds < 0 || options->isolate_megabytes < 0)
+        return fail(CDNAGEN_BAD_ARGUMENT, "options.isolate_seconds and isolate_megabytes are %d and %d: 0 is no limit",
+                    options->isolate_seconds, options->isolate_megabytes);
     if (options->kernels_kept < 0 || options->kernels_kept > KERNELS_KEPT_MAX)
         return fail(CDNAGEN_BAD_ARGUMENT, "options.kernels_kept is %d: from 1 to %d, or 0 for %d",
                     options->kernels_kept, KERNELS_KEPT_MAX, KERNELS_KEPT);

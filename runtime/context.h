@@ -18,6 +18,7 @@ struct cdnagen {
     device_choice device_choice;
     int device_index;
     int target_given, cache_off, cache_only, refuse_loads_in_capture;
+    int isolate, isolate_seconds, isolate_megabytes;
     char *sim_mode;
     cdnagen_spill_policy spills;
     void (*log)(void *user, cdnagen_log_level level, const char *text);

@@ -2,6 +2,8 @@
 /* Checks of a finished code object: the last gate before it is cached, loaded or returned. */
 #include "runtime/inspect.h"
 
+#include <string.h>
+
 /* Feature fields of e_flags. source: LLVM's AMDGPUUsage, "AMDGPU ELF Header e_flags", code object V4 and later */
 enum { XNACK_SHIFT = 8, SRAMECC_SHIFT = 10, FEATURE_MASK = 3, FEATURE_OFF = 2, FEATURE_ON = 3 };
 
@@ -34,6 +36,10 @@ static cdnagen_status check_arguments(const plan *p, const codeobj_kernel *k) {
         const kernarg *want = &p->kernargs[count++];
         const uint32_t size = want->kind == KERNARG_I32 ? 4 : 8;
         const kernel_arg_kind kind = want->kind == KERNARG_POINTER ? ARG_GLOBAL_BUFFER : ARG_BY_VALUE;
+        /* codeobj cuts a name to fit. */
+        if (*has->name && strncmp(has->name, want->name, sizeof has->name - 1) != 0)
+            return fail(CDNAGEN_BAD_OBJECT, "%s: the argument at byte %u is %s, the plan says %s", p->symbol,
+                        has->offset, has->name, want->name);
         if (has->offset != want->offset || has->size != size || has->kind != kind)
             return fail(CDNAGEN_BAD_OBJECT, "%s: argument %s is %u bytes at %u (%s), the plan says %u bytes at %u",
                         p->symbol, want->name, has->size, has->offset, has->value_kind, size, want->offset);

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "runtime/compile.h"
 #include "runtime/context.h"
+#include "runtime/isolate.h"
 #include "runtime/key.h"
 
 /* An entry of the cache that this plan can use. One that it cannot (another generator wrote it under this key, or its
@@ -33,9 +34,10 @@ static cdnagen_status write_key(prepared *p, char key[CACHE_KEY_CHARS + 1]) {
 }
 
 static cdnagen_status must_compile(const cdnagen *ctx, const prepared *p) {
-    if (!ctx->cache_only) return CDNAGEN_OK;
-    return fail(CDNAGEN_CACHE_MISS,
-                "only cached kernels are wanted (cache_only, CDNAGEN_CACHE_ONLY=1), and no cache tier has: %s",
+    if (!ctx->cache_only && (ctx->isolate || compile_present())) return CDNAGEN_OK;
+    return fail(CDNAGEN_CACHE_MISS, "%s, and no cache tier has: %s",
+                ctx->cache_only ? "only cached kernels are wanted (cache_only, CDNAGEN_CACHE_ONLY=1)"
+                                : "this library has no compiler (libcdnagen-rt)",
                 p->key_text);
 }
 
@@ -90,11 +92,15 @@ cdnagen_status pipeline(cdnagen *ctx, const char *tag, const char *shape, int ro
     if (!s && !blob) blob = recover(ctx, p, &found, &took->tier, &told);
     if (!s && !blob) {
         took->tier = CDNAGEN_TIER_NONE;
-        STEP(took->emit, compile_emit(&p->plan, &c));
-        STEP(took->verify, compile_verify(c));
-        STEP(took->passes, compile_optimise(c));
-        STEP(took->codegen, compile_codegen(c));
-        STEP(took->link, compile_link(c, &object));
+        if (ctx->isolate) {
+            s = isolate_compile(&p->plan, key, ctx->isolate_seconds, ctx->isolate_megabytes, &object);
+        } else {
+            STEP(took->emit, compile_emit(&p->plan, &c));
+            STEP(took->verify, compile_verify(c));
+            STEP(took->passes, compile_optimise(c));
+            STEP(took->codegen, compile_codegen(c));
+            STEP(took->link, compile_link(c, &object));
+        }
         if (!s) s = inspect(&p->plan, object.data, object.size, &found);
         if (!s) s = publish(ctx, p, &object, &blob);
     }

@@ -9,7 +9,7 @@
 
 #include "core/clock.h"
 #include "study/files.h"
-#include "study/worker.h"
+#include "runtime/worker.h"
 
 enum { TARGETS_MAX = 16, TARGET_BYTES = 48, WORDS_MAX = 72 };
 
@@ -140,7 +140,8 @@ static cdnagen_status start(const run *r, const task *t, worker *w) {
         argv[count++] = word;
     argv[count++] = "--target";
     argv[count++] = t->target;
-    const cdnagen_status status = worker_start(argv, r->variable.data, r->options->seconds, r->options->megabytes, w);
+    const cdnagen_status status =
+        worker_start(argv, r->variable.data, -1, r->options->seconds, r->options->megabytes, w);
     mem_free(words);
     return status;
 }

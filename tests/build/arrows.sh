@@ -10,6 +10,7 @@ gen/*/emit*:        gen ir
 gen/*:
 cache/*:            llvm-c/blake3.h
 runtime/compile.c:  gen cache ir
+runtime/no_compiler.c: gen ir/pipeline.h llvm/Config/
 runtime/*:          gen cache sim/sim.h
 sim/*:              llvm-c/Disassembler llvm-c/Target
 ir/*:               llvm lld

@@ -12,10 +12,13 @@ bad=0
 for kind in so a; do
     dynamic=()
     [[ $kind == so ]] && dynamic=(-D)
-    shown=$(nm "${dynamic[@]}" -g --defined-only "$build/libcdnagen.$kind" | awk 'NF == 3 { print $3 }' | sort -u)
+    shown=$(nm "${dynamic[@]}" -g --defined-only "$build/libcdnagen.$kind" | awk 'NF == 3 && $2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+        sort -u)
     extra=$(comm -13 <(echo "$public") <(echo "$shown"))
     missing=$(comm -23 <(echo "$public") <(echo "$shown"))
     [[ -z $extra ]] || { echo "libcdnagen.$kind shows more than the header: $(head -n 20 <<<"$extra")"; bad=1; }
+    [[ $kind == a ]] || ! nm -D -g --defined-only "$build/libcdnagen.so" | grep -v '@@CDNAGEN_0\.1$' | grep -v ' A ' ||
+        { echo "symbols without a version"; bad=1; }
     [[ -z $missing ]] || { echo "libcdnagen.$kind lacks: $missing"; bad=1; }
 done
 readelf -d "$build/libcdnagen.so" | grep -q 'SONAME.*\[libcdnagen.so.0\]' || { echo "wrong SONAME"; bad=1; }

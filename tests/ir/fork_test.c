@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,7 +89,52 @@ static void a_fork_while_a_thread_links(void **state) {
     ir_free(l.kernel);
 }
 
+/* In a process of its own, which has compiled nothing yet: children are forked all along its first compile. */
+enum { ROUNDS = 2, FIRST_CHILDREN = 16, FIRST_SECONDS = 60 };
+
+static void *compile_first(void *p) {
+    (void)p;
+    bytes object = {0};
+    return open_finished(&object);
+}
+
+static int fork_during_the_first_compile(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, compile_first, NULL)) return 2;
+    for (int i = 0; i < FIRST_CHILDREN; i++) {
+        const pid_t child = fork();
+        if (child < 0) return 3;
+        if (!child) {
+            alarm(FIRST_SECONDS);
+            _exit(compile_first(NULL) ? 0 : 1);
+        }
+        usleep(500);
+    }
+    int bad = 0, status;
+    for (int i = 0; i < FIRST_CHILDREN; i++) bad += wait(&status) < 0 || status;
+    void *compiled = NULL;
+    pthread_join(thread, &compiled);
+    if (bad) fprintf(stderr, "%d of %d children did not compile\n", bad, FIRST_CHILDREN);
+    return bad || !compiled ? 4 : 0;
+}
+
+static void forks_during_the_first_compile(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (!child) {
+            alarm(3 * FIRST_SECONDS);
+            _exit(fork_during_the_first_compile());
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_fork_while_a_thread_links)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(forks_during_the_first_compile),
+                                       cmocka_unit_test(a_fork_while_a_thread_links)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

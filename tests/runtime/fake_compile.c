@@ -203,5 +203,6 @@ cdnagen_status compile_disassemble(const void *object, size_t size, text *out) {
     return out->failed ? fail_no_memory() : CDNAGEN_OK;
 }
 
+int compile_present(void) { return !fake.absent; }
 const char *compile_llvm_version(void) { return "0.0.0"; }
 const char *compile_pass_pipeline(void) { return "none"; }

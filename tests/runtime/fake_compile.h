@@ -26,6 +26,7 @@ typedef struct fake_compile {
     fake_fault fault;
     const char *spill_tag;       /* plans whose tag contains this text spill; NULL: none */
     cdnagen_status fail_codegen; /* what compile_codegen answers */
+    int absent;                  /* there is no compiler */
     int milliseconds;            /* that compile_codegen sleeps */
 } fake_compile;
 extern fake_compile fake;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Child processes: start, listen, stop, understand the end. */
-#include "study/worker.h"
+#include "runtime/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,12 +28,14 @@ static const char **make_environment(const char *variable) {
     return to;
 }
 
-static int spawn(const char *const *argv, const char *const *environment, int stream, pid_t *pid) {
+static int spawn(const char *const *argv, const char *const *environment, int output, int stream, pid_t *pid) {
     posix_spawn_file_actions_t actions;
     int error = posix_spawn_file_actions_init(&actions);
     if (error) return error;
     error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!error) error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!error)
+        error = output >= 0 ? posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+                            : posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     if (!error) error = posix_spawn_file_actions_adddup2(&actions, stream, STDERR_FILENO);
     /* posix_spawn takes them without const and leaves them alone. */
     if (!error)
@@ -43,13 +45,13 @@ static int spawn(const char *const *argv, const char *const *environment, int st
     return error;
 }
 
-cdnagen_status worker_start(const char *const *argv, const char *variable, double seconds, long megabytes,
+cdnagen_status worker_start(const char *const *argv, const char *variable, int output, double seconds, long megabytes,
                             worker *out) {
     *out = (worker){.stream = -1};
     const char **const environment = make_environment(variable);
     if (!environment) return fail_no_memory();
     int ends[2] = {-1, -1};
-    int error = pipe2(ends, O_CLOEXEC) ? errno : spawn(argv, environment, ends[1], &out->pid);
+    int error = pipe2(ends, O_CLOEXEC) ? errno : spawn(argv, environment, output, ends[1], &out->pid);
     mem_free(environment);
     if (ends[1] >= 0) close(ends[1]);
     if (error) {
@@ -131,7 +133,7 @@ cdnagen_status worker_result(const worker *w, double seconds, long megabytes) {
     static const char prefix[] = "cdnagen: ";
     const char *line = last_line(w->said.data);
     if (!strncmp(line, prefix, strlen(prefix))) line += strlen(prefix);
-    if (w->late) return fail(CDNAGEN_COMPILE, "it was stopped after %g seconds, which --timeout allows", seconds);
+    if (w->late) return fail(CDNAGEN_COMPILE, "it was stopped after %g seconds, its limit", seconds);
     if (WIFEXITED(w->status) && !WEXITSTATUS(w->status)) return CDNAGEN_OK;
     size_t sentence = 0;
     const cdnagen_status own = WIFEXITED(w->status) ? named_status(line, &sentence) : CDNAGEN_OK;

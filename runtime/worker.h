@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A worker: one child process that makes one kernel, so that its crash, its time and its memory are its own. Spawned, not
- * forked. What it says on stderr is kept; its standard output goes nowhere. */
-#ifndef STUDY_WORKER_H
-#define STUDY_WORKER_H
+ * forked. What it says on stderr is kept. */
+#ifndef RUNTIME_WORKER_H
+#define RUNTIME_WORKER_H
 
 #include <sys/types.h>
 
@@ -19,10 +19,12 @@ typedef struct worker {
 } worker;
 
 /* worker_start: run argv[0] with argv, in this environment without its CDNAGEN_* variables and with `variable`
- * ("NAME=VALUE").
+ * ("NAME=VALUE"; NULL: none).
+ * output: where its standard output goes, -1: nowhere
  * units: seconds and MB (2^20 bytes) that it may take, 0: no limit
  * errors: IO (it cannot be started), NO_MEMORY   owner: worker_free, after it has ended */
-cdnagen_status worker_start(const char *const *argv, const char *variable, double seconds, long megabytes, worker *out);
+cdnagen_status worker_start(const char *const *argv, const char *variable, int output, double seconds, long megabytes,
+                            worker *out);
 
 /* worker_wait: wait until one of the running workers (stream >= 0) has something to tell or is late, and take it in. */
 void worker_wait(worker *workers, size_t count);
