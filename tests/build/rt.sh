@@ -30,9 +30,10 @@ mkdir "$work/cache" "$work/empty"
 said=$(run "$work/empty") && complain "a miss is no error: $said"
 [[ $said == *CDNAGEN_CACHE_MISS* && $said == *libcdnagen-rt* && $said == *"shape heads=32 dim=64"* ]] ||
     complain "a miss says: $said"
-CDNAGEN_CACHE_DIR=$work/cache "$build/cdnagen" gen mqa_logits:auto heads=32 dim=64 clean=1 --target gfx950 >/dev/null
-"$build/cdnagen" pack "$work/cache" "$work/kernels.pack" >/dev/null || complain "no pack was made"
-for from in cache kernels.pack empty:"$work/kernels.pack"; do
+CDNAGEN_CACHE_DIR=$work/cache "$build/cdnagen" gen mqa_logits:auto seq=16 seq_kv=100 heads=32 dim=64 \
+    clean=1 --target gfx950 >/dev/null
+"$build/cdnagen" pack "$work/kernels.pack" "$work/cache" >/dev/null || complain "no pack was made"
+for from in cache kernels.pack "empty:$work/kernels.pack"; do
     said=$(run "$work/$from") || complain "$from: $said"
     [[ $said == *"0 of 1600 logits are wrong"* ]] || complain "$from: $said"
 done
