@@ -139,18 +139,18 @@ static void nothing_to_do_is_no_launch(void **state) {
     assert_true(!l.skip && l.grid[0] == 1);
 }
 
-/* change: one thing that is wrong about a good launch. */
-typedef struct change {
+/* mistake: one thing that is wrong about a good launch. */
+typedef struct mistake {
     const char *tag, *shape;
     size_t offset; /* of what is replaced in the arguments */
     size_t size;
     uint64_t value;
     cdnagen_status status;
     const char *says[3];
-} change;
+} mistake;
 
 #define ARG(member) offsetof(cdnagen_gemm_blockscale_args, member), sizeof((cdnagen_gemm_blockscale_args *)0)->member
-static const change changes[] = {
+static const mistake mistakes[] = {
     {TAG, "", ARG(m), (uint64_t)-1, CDNAGEN_BAD_ARGUMENT, {"m -1 is negative"}},
     {TAG, "", ARG(n), INT32_MAX, CDNAGEN_LIMIT, {"n 2147483647", "2147418112"}},
     {TAG, "", ARG(a.ptr), 0, CDNAGEN_BAD_ARGUMENT, {"a.ptr is NULL"}},
@@ -181,8 +181,8 @@ static const change changes[] = {
 
 static void each_wrong_argument_is_refused(void **state) {
     (void)state;
-    for (size_t i = 0; i < COUNT(changes); i++) {
-        const change *const c = &changes[i];
+    for (size_t i = 0; i < COUNT(mistakes); i++) {
+        const mistake *const c = &mistakes[i];
         const plan p = plan_of(c->tag, c->shape);
         cdnagen_gemm_blockscale_args a = good();
         launch l = {.kernarg_bytes = 12345};
