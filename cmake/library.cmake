@@ -12,6 +12,7 @@ set_target_properties(cdnagen_shared PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 target_link_libraries(cdnagen_shared PRIVATE cdnagen_runtime cdnagen_compile cdnagen_sim)
 target_link_options(cdnagen_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map
+  -Wl,-z,nodelete # threads and forks call into it for the life of the process
   -Wl,-Bsymbolic-functions -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--as-needed)
 if(NOT CMAKE_C_FLAGS MATCHES "sanitize") # clang's sanitizer functions are in the program
   target_link_options(cdnagen_shared PRIVATE -Wl,-z,defs)
