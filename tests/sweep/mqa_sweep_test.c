@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The numeric sweep of mqa_logits on one chip: every tag field, window kind, head count, head size, odd length and pair of
- * FP8 kinds, in both completion modes of the simulator, over poisoned outputs between guards.
+/* The numeric sweep of mqa_logits on one chip: every tag field, window kind, head count, head size, odd length, pair of FP8
+ * kinds, type of weights and layout, in both completion modes of the simulator, over poisoned outputs between guards.
  *
  * sweep_mqa_logits CHIP PART/PARTS         the selection of CI; the same at every run
  * sweep_mqa_logits CHIP PART/PARTS --full  every tag with every head count, head size and clean
@@ -149,8 +149,12 @@ typedef struct chip_sweep {
 
 static const int head_counts[] = {16, 32, 64, 128};
 static const int dims[] = {64, 128, 192, 256, 320, 384, 448, 512};
-static const char *const windows[] = {"causal",   "cp",           "misaligned",          "empty",
-                                      "past_end", "batch_causal", "batch_causal batch=3"};
+/* What no MFMA divides. */
+static const struct {
+    int heads, dim;
+} padded[] = {{1, 112}, {7, 80}, {12, 96}, {24, 32}, {40, 144}, {48, 48}, {80, 208}, {96, 96}};
+static const char *const windows[] = {"causal",   "cp",           "misaligned",           "empty",
+                                      "past_end", "batch_causal", "batch_causal batch=3", "unsorted"};
 static const int splits[] = {0, 1, 2, 3, 7, 100};
 static const char *const modes[] = {"threads=1", "late threads=1", "poison threads=1", "late poison threads=1"};
 
@@ -163,6 +167,7 @@ static const lengths sizes[] = {{67, 1500}, {5, 1500}, {9, 1111}, {6, 1302}, {1,
 enum { LONG_SIZES = 4 };
 
 static const char *const fp8_words[] = {"", " q_fp8=e4m3fn", " kv_fp8=e4m3fn", " q_fp8=e4m3fn kv_fp8=e4m3fn"};
+static const char *const operand_words[] = {"", "", "", " weights=bf16", " strided=1", " weights=bf16 strided=1"};
 
 static const chip_sweep chip_sweeps[] = {
     {"gfx950",
@@ -170,7 +175,7 @@ static const chip_sweep chip_sweeps[] = {
      COUNT(tags_of_gfx950),
      4,
      {"mfma32x32x64_", "mfma16x16x128_", "mfma16x16x32_", "mfma32x32x16_", "_lds1", "_lds2", "_lds3", "_lds4", "_lds5",
-      "_pd1", "_pd3", "_pd4", "_swp", "_rs", "_ls", "_ts", "_dg"}},
+      "_pd1", "_pd3", "_pd4", "_swp", "_rs", "_ls", "_ts", "_dg", "_ct"}},
     {"gfx942",
      tags_of_gfx942,
      COUNT(tags_of_gfx942),
@@ -186,7 +191,7 @@ enum { NAME_MAX_BYTES = 256, KERNELS_MAX = 8192, CASES_MAX = 65536, PARTS_MAX = 
 typedef struct kernel {
     const char *tag;
     int heads, dim, clean;
-    const char *fp8;        /* one of fp8_words */
+    char words[80];         /* one of fp8_words and one of operand_words */
     cdnagen_kernel *handle; /* generated when first run */
 } kernel;
 
@@ -216,7 +221,7 @@ static void add_case(lengths size, const char *window, int split_count, const ch
     const kernel *const k = &kernels[kernel_count - 1];
     char shape[NAME_MAX_BYTES], name[2 * NAME_MAX_BYTES];
     snprintf(shape, sizeof shape, "seq=%d seq_kv=%d heads=%d dim=%d clean=%d window=%s%s", size.seq, size.seq_kv,
-             k->heads, k->dim, k->clean, window, k->fp8);
+             k->heads, k->dim, k->clean, window, k->words);
     const mqa_shape s = shape_of(shape);
     if (mqa_window_check(&s)) return;
     snprintf(name, sizeof name, "%s %s splits=%d %s", k->tag, shape, split_count, mode);
@@ -235,13 +240,21 @@ static void add_drawn(int number) {
                  splits[draw(number, again + 2, COUNT(splits))], modes[draw(number, again + 3, COUNT(modes))]);
 }
 
+enum { DIVIDED = (int)(COUNT(head_counts) * COUNT(dims)), FACTS = DIVIDED + (int)COUNT(padded) };
+
+static int heads_of(int fact) { return fact < DIVIDED ? head_counts[fact % 4] : padded[fact - DIVIDED].heads; }
+static int dim_of(int fact) { return fact < DIVIDED ? dims[fact / 4] : padded[fact - DIVIDED].dim; }
+
 /* The FP8 kinds are drawn where there is a choice. */
-static int add_kernel(const char *tag, int heads, int dim, int clean) {
+static int add_kernel(const char *tag, int fact, int clean) {
     char full[NAME_MAX_BYTES], shape[NAME_MAX_BYTES];
+    const int heads = heads_of(fact), dim = dim_of(fact);
     const int has_choice = target_of(sweep_chip).chip->fp8 == CDNAGEN_FP8_E4M3FNUZ;
-    const char *const fp8 = has_choice ? fp8_words[draw(kernel_count, 20, COUNT(fp8_words))] : "";
+    kernel k = {.tag = tag, .heads = heads, .dim = dim, .clean = clean};
+    snprintf(k.words, sizeof k.words, "%s%s", has_choice ? fp8_words[draw(kernel_count, 20, COUNT(fp8_words))] : "",
+             operand_words[draw(kernel_count, 21, COUNT(operand_words))]);
     snprintf(full, sizeof full, "mqa_logits:%s", tag);
-    snprintf(shape, sizeof shape, "heads=%d dim=%d clean=%d%s", heads, dim, clean, fp8);
+    snprintf(shape, sizeof shape, "heads=%d dim=%d clean=%d%s", heads, dim, clean, k.words);
     const target t = target_of(sweep_chip);
     plan p;
     /* rows that no register file holds: nothing but spills, and minutes to compile */
@@ -250,11 +263,11 @@ static int add_kernel(const char *tag, int heads, int dim, int clean) {
     if (status == CDNAGEN_LIMIT) return 0;
     if (status) fail_msg("%s %s: %s", tag, shape, cdnagen_error());
     assert_true(kernel_count < KERNELS_MAX);
-    kernels[kernel_count++] = (kernel){tag, heads, dim, clean, fp8, NULL};
+    kernels[kernel_count++] = k;
     return 1;
 }
 
-enum { FACTS = (int)(COUNT(head_counts) * COUNT(dims)), DRAWN_A_KERNEL = 6 };
+enum { DRAWN_A_KERNEL = 6 };
 
 /* What every kernel runs in late mode, where a wait or barrier that is missing shows: so many trips of its loop, the last
  * one with columns past the end. */
@@ -268,8 +281,7 @@ static void select_some(void) {
     for (int t = 0; t < on->tag_count; t++)
         for (int j = 0; j < on->kernels_a_tag; j++) {
             int fact = draw(t, 4 + j, FACTS);
-            while (!add_kernel(on->tags[t], head_counts[fact % 4], dims[fact / 4], (t + j) % 2))
-                fact = (fact + 5) % FACTS;
+            while (!add_kernel(on->tags[t], fact, (t + j) % 2)) fact = (fact + 7) % FACTS;
             add_trips(1 + j % 3);
             add_case(sizes[kernel_count % LONG_SIZES], "causal", 1 + t % 3, "late poison threads=1");
             for (int i = 0; i < DRAWN_A_KERNEL; i++) add_drawn(kernel_count * DRAWN_A_KERNEL + i);
@@ -279,7 +291,7 @@ static void select_some(void) {
 static void select_all(void) {
     for (int t = 0; t < on->tag_count; t++)
         for (int fact = 0; fact < 2 * FACTS; fact++) {
-            if (!add_kernel(on->tags[t], head_counts[fact / 2 % 4], dims[fact / 8], fact % 2)) continue;
+            if (!add_kernel(on->tags[t], fact / 2, fact % 2)) continue;
             for (int trips = 1; trips <= 3; trips++) add_trips(trips);
             add_case(sizes[0], "causal", 0, "late poison threads=1");
             add_case(sizes[0], "past_end", 1, "late threads=1");
@@ -291,12 +303,9 @@ static void select_all(void) {
 static int compare_cases(const void *a, const void *b) {
     const sweep_case *const x = a, *const y = b;
     const kernel *const k = &kernels[x->kernel], *const l = &kernels[y->kernel];
-    const int by[][2] = {{k->heads * k->dim, l->heads * l->dim},
-                         {k->heads, l->heads},
-                         {strcmp(k->fp8, l->fp8), 0},
-                         {x->size.seq, y->size.seq},
-                         {x->size.seq_kv, y->size.seq_kv},
-                         {x->kernel, y->kernel}};
+    const int by[][2] = {{k->heads * k->dim, l->heads * l->dim}, {k->heads, l->heads},
+                         {strcmp(k->words, l->words), 0},        {x->size.seq, y->size.seq},
+                         {x->size.seq_kv, y->size.seq_kv},       {x->kernel, y->kernel}};
     for (size_t i = 0; i < COUNT(by); i++)
         if (by[i][0] != by[i][1]) return by[i][0] < by[i][1] ? -1 : 1;
     return strcmp(x->name, y->name);
@@ -323,7 +332,7 @@ static cdnagen *ctx;
 static mqa_data data;
 static lengths data_size;
 static int data_heads, data_dim;
-static const char *data_fp8;
+static const char *data_words = "";
 
 static void free_kernels(void) {
     for (int i = 0; i < kernel_count; i++) {
@@ -333,19 +342,19 @@ static void free_kernels(void) {
 }
 
 static void take_data(const sweep_case *c, const kernel *k) {
-    const int same_facts = data_heads == k->heads && data_dim == k->dim && data_fp8 == k->fp8;
+    const int same_facts = data_heads == k->heads && data_dim == k->dim && !strcmp(data_words, k->words);
     if (same_facts && data_size.seq == c->size.seq && data_size.seq_kv == c->size.seq_kv) return;
     if (!same_facts) free_kernels();
     data_free(&data);
     char shape[NAME_MAX_BYTES];
     snprintf(shape, sizeof shape, "seq=%d seq_kv=%d heads=%d dim=%d%s", c->size.seq, c->size.seq_kv, k->heads, k->dim,
-             k->fp8);
+             k->words);
     data_make(&data, ctx, shape);
     data_upload(&data);
     data_size = c->size;
     data_heads = k->heads;
     data_dim = k->dim;
-    data_fp8 = k->fp8;
+    data_words = k->words;
 }
 
 static void take_windows(const sweep_case *c) {
@@ -368,7 +377,7 @@ static void a_case(void **state) {
     take_windows(c);
     if (!k->handle) {
         char shape[NAME_MAX_BYTES];
-        snprintf(shape, sizeof shape, "heads=%d dim=%d clean=%d%s", k->heads, k->dim, k->clean, k->fp8);
+        snprintf(shape, sizeof shape, "heads=%d dim=%d clean=%d%s", k->heads, k->dim, k->clean, k->words);
         k->handle = kernel_of(ctx, k->tag, shape);
     }
     simulate(c->mode);
@@ -387,24 +396,62 @@ static void assert_covered(const char *word) {
 
 static void every_value_is_covered(void **state) {
     (void)state;
-    static const char *const words[] = {
-        "_bkv16_",    "_bkv32_",   "_bkv64_",      "_bkv128_",   "_bkv256_",  "_r1_",      "_r2_",      "_r4_",
-        "_w1",        "_w2",       "_w4",          "_hfma ",     "_hfma2",    "_wpe1",     "_wpe2",     "_wpe3",
-        "_ns2",       "_ns3",      "_ns7",         "_ns300",     "heads=16 ", "heads=32 ", "heads=64 ", "heads=128 ",
-        "clean=0",    "clean=1",   "splits=0 ",    "splits=1 ",  "splits=2 ", "splits=3 ", "splits=7 ", "splits=100 ",
-        " threads=1", " late thr", " late poison", " poison thr"};
+    static const char *const words[] = {"_bkv16_",
+                                        "_bkv32_",
+                                        "_bkv64_",
+                                        "_bkv128_",
+                                        "_bkv256_",
+                                        "_r1_",
+                                        "_r2_",
+                                        "_r4_",
+                                        "_w1",
+                                        "_w2",
+                                        "_w4",
+                                        "_hfma ",
+                                        "_hfma2",
+                                        "_wpe1",
+                                        "_wpe2",
+                                        "_wpe3",
+                                        "_ns2",
+                                        "_ns3",
+                                        "_ns7",
+                                        "_ns300",
+                                        "heads=16 ",
+                                        "heads=32 ",
+                                        "heads=64 ",
+                                        "heads=128 ",
+                                        "weights=bf16 splits",
+                                        "strided=1 splits",
+                                        "weights=bf16 strided=1",
+                                        "clean=0",
+                                        "clean=1",
+                                        "splits=0 ",
+                                        "splits=1 ",
+                                        "splits=2 ",
+                                        "splits=3 ",
+                                        "splits=7 ",
+                                        "splits=100 ",
+                                        " threads=1",
+                                        " late thr",
+                                        " late poison",
+                                        " poison thr"};
     for (size_t i = 0; i < COUNT(words); i++) assert_covered(words[i]);
     for (size_t i = 0; i < COUNT(on->words) && on->words[i]; i++) assert_covered(on->words[i]);
-    int dim_found[COUNT(dims)] = {0}, size_found[COUNT(sizes)] = {0}, window_found[COUNT(windows)] = {0};
+    int dim_found[COUNT(dims)] = {0}, padded_found[COUNT(padded)] = {0}, size_found[COUNT(sizes)] = {0},
+        window_found[COUNT(windows)] = {0};
     int trips_found[2][5] = {{0}};
     for (int c = 0; c < case_count; c++) {
         for (size_t i = 0; i < COUNT(dims); i++) dim_found[i] |= kernels[cases[c].kernel].dim == dims[i];
+        for (size_t i = 0; i < COUNT(padded); i++)
+            padded_found[i] |=
+                kernels[cases[c].kernel].heads == padded[i].heads && kernels[cases[c].kernel].dim == padded[i].dim;
         for (size_t i = 0; i < COUNT(sizes); i++) size_found[i] |= !memcmp(&cases[c].size, &sizes[i], sizeof sizes[i]);
         for (size_t i = 0; i < COUNT(windows); i++) window_found[i] |= cases[c].window == windows[i];
         if (strcmp(cases[c].window, "causal") || cases[c].splits != 1) continue;
         trips_found[strstr(cases[c].name, "_lds") != NULL][cases[c].trips < 4 ? cases[c].trips : 4] = 1;
     }
     for (size_t i = 0; i < COUNT(dims); i++) assert_true(dim_found[i]);
+    for (size_t i = 0; i < COUNT(padded); i++) assert_true(padded_found[i]);
     for (size_t i = 0; i < COUNT(sizes); i++) assert_true(size_found[i]);
     for (size_t i = 0; i < COUNT(windows); i++) assert_true(window_found[i]);
     const int has_lds = variant_of(on->tags[on->tag_count - 1]).slots > 0;
@@ -421,7 +468,7 @@ static void every_tag_that_auto_takes_is_swept(void **state) {
     const target t = target_of(sweep_chip);
     for (int fact = 0; fact < FACTS; fact++) {
         char words[NAME_MAX_BYTES];
-        snprintf(words, sizeof words, "heads=%d dim=%d", head_counts[fact % 4], dims[fact / 4]);
+        snprintf(words, sizeof words, "heads=%d dim=%d", heads_of(fact), dim_of(fact));
         const mqa_shape s = shape_of(words);
         mqa_variant v;
         for (int rank = 0; mqa_route(&t, &s, rank, &v) == CDNAGEN_OK; rank++) {

@@ -11,6 +11,7 @@ static const char *const gfx950_tags[] = {
     "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma",
     "mfma32x32x64_bkv128_r2_w2_lds3_ls_ts_dg",
     "mfma16x16x128_bkv64_r1_w4_lds2_rs_hfma2",
+    "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ls_ct_hfma",
     "mfma32x32x64_bkv64_r2_w2",
     "mfma16x16x128_bkv32_r1_w1_hfma",
     "mfma16x16x32_bkv128_r2_w4",
@@ -89,10 +90,14 @@ static void rows_beyond_what_32_bits_reach(void **state) {
     }
     static float out[SEQ * SEQ_KV], wrapped[SEQ * SEQ_KV];
     mqa_shape s = *data_shape(&d);
-    s.clean = 1;
     const float *const reference = d.host.reference;
-    for (size_t t = 0; t < tag_count; t++) {
-        cdnagen_kernel *const kernel = kernel_of(ctx, tags[t], "heads=40 dim=128 clean=1");
+    for (size_t i = 0; i < 2 * tag_count; i++) {
+        const size_t t = i / 2;
+        char shape[80];
+        s.clean = i % 2;
+        snprintf(shape, sizeof shape, "heads=40 dim=128 clean=%d", (int)s.clean);
+        cdnagen_kernel *const kernel = kernel_of(ctx, tags[t], shape);
+        copy_rows(a.logits, LOGITS_STRIDE * 4, d.host.buffers[MQA_LOGITS].data, SEQ, SEQ_KV * 4); /* poison */
         simulate("late threads=1");
         a.num_splits = 1 + (int)t % 3;
         if (cdnagen_launch_mqa_logits(kernel, &a, NULL) || cdnagen_synchronize(ctx, NULL))
@@ -103,10 +108,11 @@ static void rows_beyond_what_32_bits_reach(void **state) {
         }
         grade g;
         mqa_grade_logits(&s, reference, out, SEQ_KV, data_poison(&d), &g);
-        if (!g.pass) fail_msg("%s: %s", tags[t], g.first);
+        if (!g.pass) fail_msg("%s %s: %s", tags[t], shape, g.first);
         cdnagen_free_kernel(kernel);
     }
     /* What a kernel with 32-bit row offsets of KV writes does not pass. */
+    s.clean = 1;
     for (int64_t i = 0; i < SEQ * SEQ_KV; i++) {
         const int64_t m = i / SEQ_KV, n = i % SEQ_KV;
         wrapped[i] = reference[i] == -INFINITY ? -INFINITY : d.whole[m * SEQ_KV + n % WRAP];
