@@ -33,8 +33,16 @@ static cdnagen_status route(const target *t, const void *shape, int rank, void *
 
 static const family example_family = {
     .name = "example",
-    .tag = {"example", "tag", example_tag_fields, COUNT(example_tag_fields), sizeof(example_variant)},
-    .shape = {"example", "shape", example_shape_fields, COUNT(example_shape_fields), sizeof(example_shape)},
+    .tag = {.operator_name = "example",
+            .what = "tag",
+            .fields = example_tag_fields,
+            .count = COUNT(example_tag_fields),
+            .struct_bytes = sizeof(example_variant)},
+    .shape = {.operator_name = "example",
+              .what = "shape",
+              .fields = example_shape_fields,
+              .count = COUNT(example_shape_fields),
+              .struct_bytes = sizeof(example_shape)},
     .check = check,
     .make_plan = make_plan,
     .route = route,
