@@ -140,6 +140,19 @@ static const char *const tags_of_gfx942[] = {
     "mfma32x32x16_bkv256_r1_w4_hfma2_ns2",
 };
 
+/* The tags that auto takes, with the most heads and dim of their class; 127 stands for all between 64 and 128. */
+static const struct {
+    const char *chip;
+    int heads, dim;
+    const char *tag;
+} routes[] = {
+#define ROUTE(chip, heads_max, dim_max, seq_max, seq_kv_max, tag)                                                      \
+    {chip, heads_max == 127 ? 64 : heads_max, dim_max, tag},
+#include "gen/mqa_logits/routes_gfx942.inc"
+#include "gen/mqa_logits/routes_gfx950.inc"
+#undef ROUTE
+};
+
 /* What sweeps of one chip must have met, beside what all must. */
 typedef struct chip_sweep {
     const char *name, *const *tags;
@@ -184,6 +197,10 @@ static const chip_sweep chip_sweeps[] = {
       "clean=1 window=causal q_fp8=e4m3fn splits", " kv_fp8=e4m3fn splits", "q_fp8=e4m3fn kv_fp8=e4m3fn"}},
 };
 static const chip_sweep *on;
+
+/* The chip's own list, then what only auto takes. */
+static const char *tags[256];
+static int tag_count;
 
 enum { NAME_MAX_BYTES = 256, KERNELS_MAX = 16384, CASES_MAX = 1 << 18, PARTS_MAX = 16 };
 #define COMPILE_WORK 2e8 /* a case's share of a compilation, as multiplications of the reference */
@@ -282,7 +299,40 @@ static void add_trips(int trips) {
     add_case((lengths){5, trips * (int)v.bkv - 3}, "causal", 1, "late poison threads=1");
 }
 
-/* A few kernels a tag. */
+static int same_variant(const char *tag, const mqa_variant *v) {
+    const mqa_variant parsed = variant_of(tag);
+    return !memcmp(&parsed, v, sizeof parsed);
+}
+
+static int is_listed(const mqa_variant *v) {
+    for (int t = 0; t < tag_count; t++)
+        if (same_variant(tags[t], v)) return 1;
+    return 0;
+}
+
+static void collect_tags(void) {
+    for (int t = 0; t < on->tag_count; t++) tags[tag_count++] = on->tags[t];
+    for (size_t i = 0; i < COUNT(routes); i++) {
+        const mqa_variant v = variant_of(routes[i].tag);
+        if (strcmp(routes[i].chip, on->name) || is_listed(&v)) continue;
+        if (tag_count == (int)COUNT(tags)) stop(routes[i].tag, "more tags than there is room for");
+        tags[tag_count++] = routes[i].tag;
+    }
+}
+
+/* Each route where it is taken. */
+static void select_routes(void) {
+    for (size_t i = 0; i < COUNT(routes); i++) {
+        int fact = 0;
+        while (fact < DIVIDED && (heads_of(fact) != routes[i].heads || dim_of(fact) != routes[i].dim)) fact++;
+        if (strcmp(routes[i].chip, on->name) || fact == DIVIDED) continue;
+        if (!add_kernel(routes[i].tag, fact, (int)(i % 2))) continue;
+        add_trips(1 + (int)i % 3);
+        for (int j = 0; j < 2; j++) add_drawn(kernel_count * DRAWN_A_KERNEL + j);
+    }
+}
+
+/* A few kernels a tag of the chip's own list. */
 static void select_some(void) {
     for (int t = 0; t < on->tag_count; t++)
         for (int j = 0; j < on->kernels_a_tag; j++) {
@@ -292,12 +342,13 @@ static void select_some(void) {
             add_case(sizes[kernel_count % LONG_SIZES], "causal", 1 + t % 3, "late poison threads=1");
             for (int i = 0; i < DRAWN_A_KERNEL; i++) add_drawn(kernel_count * DRAWN_A_KERNEL + i);
         }
+    select_routes();
 }
 
 static void select_all(void) {
-    for (int t = 0; t < on->tag_count; t++)
+    for (int t = 0; t < tag_count; t++)
         for (int fact = 0; fact < 2 * FACTS; fact++) {
-            if (!add_kernel(on->tags[t], fact / 2, fact % 2)) continue;
+            if (!add_kernel(tags[t], fact / 2, fact % 2)) continue;
             for (int trips = 1; trips <= 3; trips++) add_trips(trips);
             add_case(sizes[0], "causal", 0, "late poison threads=1");
             add_case(sizes[0], "past_end", 1, "late threads=1");
@@ -464,24 +515,18 @@ static void every_value_is_covered(void **state) {
     for (int i = 1; i < 5; i++) assert_true(trips_found[0][i] && (!has_lds || trips_found[1][i]));
 }
 
-static int same_variant(const char *tag, const mqa_variant *v) {
-    const mqa_variant parsed = variant_of(tag);
-    return !memcmp(&parsed, v, sizeof parsed);
-}
-
 static void every_tag_that_auto_takes_is_swept(void **state) {
     (void)state;
+    static const int lengths_of_rows[] = {1, 256, 257, 1 << 20};
     const target t = target_of(sweep_chip);
-    for (int fact = 0; fact < FACTS; fact++) {
+    for (int i = 0; i < FACTS * (int)COUNT(lengths_of_rows); i++) {
         char words[NAME_MAX_BYTES];
-        snprintf(words, sizeof words, "heads=%d dim=%d", heads_of(fact), dim_of(fact));
+        snprintf(words, sizeof words, "seq=%d heads=%d dim=%d", lengths_of_rows[i / FACTS], heads_of(i % FACTS),
+                 dim_of(i % FACTS));
         const mqa_shape s = shape_of(words);
         mqa_variant v;
-        for (int rank = 0; mqa_route(&t, &s, rank, &v) == CDNAGEN_OK; rank++) {
-            size_t i = 0;
-            while (i < (size_t)on->tag_count && !same_variant(on->tags[i], &v)) i++;
-            if (i == (size_t)on->tag_count) fail_msg("%s: choice %d of auto is not in the table", words, rank);
-        }
+        for (int rank = 0; mqa_route(&t, &s, rank, &v) == CDNAGEN_OK; rank++)
+            if (!is_listed(&v)) fail_msg("%s: choice %d of auto is not in the table", words, rank);
     }
 }
 
@@ -496,6 +541,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     sweep_chip = on->name;
+    collect_tags();
     if (argc > 3 && !strcmp(argv[3], "--full"))
         select_all();
     else
