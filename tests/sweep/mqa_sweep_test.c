@@ -140,14 +140,13 @@ static const char *const tags_of_gfx942[] = {
     "mfma32x32x16_bkv256_r1_w4_hfma2_ns2",
 };
 
-/* The tags that auto takes, with the most heads and dim of their class; 127 stands for all between 64 and 128. */
+/* The tags that auto takes, with the most heads and dim of their class. */
 static const struct {
     const char *chip;
     int heads, dim;
     const char *tag;
 } routes[] = {
-#define ROUTE(chip, heads_max, dim_max, seq_max, seq_kv_max, tag)                                                      \
-    {chip, heads_max == 127 ? 64 : heads_max, dim_max, tag},
+#define ROUTE(chip, heads_max, dim_max, seq_max, seq_kv_max, tag) {chip, heads_max, dim_max, tag},
 #include "gen/mqa_logits/routes_gfx942.inc"
 #include "gen/mqa_logits/routes_gfx950.inc"
 #undef ROUTE
