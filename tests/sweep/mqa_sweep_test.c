@@ -97,6 +97,7 @@ static const char *const tags_of_gfx950[] = {
     "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_ct_hfma",
     "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ct_hfma",
     "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ls_ct_hfma",
+    "mfma32x32x64_bkv64_r1_w4_lds2_swp_rs_ct_hfma",
     "mfma32x32x64_bkv64_r2_w1_lds2_swp_rs_ct_hfma",
     "mfma32x32x64_bkv32_r1_w1_lds2_swp_ct",
     "mfma32x32x64_bkv32_r2_w2_lds4_pd3_swp_ls_ct_hfma2",
