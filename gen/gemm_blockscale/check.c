@@ -151,9 +151,16 @@ static cdnagen_status check_tile(const chip *c, const blockscale_variant *v, con
     if (is_8w && g->bk != GEMM_SCALE_K)
         return fail(CDNAGEN_BAD_TAG, "gemm_blockscale: a K tile of 8w has %d elements, not the %d of t%dx%dx%d",
                     GEMM_SCALE_K, g->bk, g->bm, g->bn, g->bk);
-    if (is_8w && c->lds_dma_bytes < 16)
-        return fail(CDNAGEN_LIMIT, "gemm_blockscale: 8w loads by LDS DMA of 16 bytes a lane; %s has %d", c->name,
-                    c->lds_dma_bytes);
+    if ((is_8w || v->async) && c->lds_dma_bytes < 16)
+        return fail(
+            CDNAGEN_LIMIT,
+            "gemm_blockscale: %s loads by LDS DMA of 16 bytes a lane, the unit in which LDS is swizzled; %s has %d",
+            is_8w ? "8w" : "async", c->name, c->lds_dma_bytes);
+    if (is_8w && TRIPLE(g->m, g->n, g->k) != TRIPLE(16, 16, 128))
+        return fail(
+            CDNAGEN_LIMIT,
+            "gemm_blockscale: 8w lays LDS out for rows of 16 and one MFMA a scale block, mfma16x16x128, not %dx%dx%d",
+            g->m, g->n, g->k);
     /* A sum and half as much again for its parts: with more waves the sums alone spill. */
     const int sums = g->bm * g->bn / g->threads, most = c->vgpr_per_simd * 2 / (3 * sums);
     if (v->wpe > most)
@@ -213,8 +220,6 @@ static cdnagen_status check_shape(const blockscale_variant *v, const blockscale_
     return CDNAGEN_OK;
 }
 
-/* ---- legal, but is there a kernel for it? ---- */
-
 static cdnagen_status check_operands(const chip *c, const blockscale_shape *s) {
     const struct {
         const char *name;
@@ -229,20 +234,6 @@ static cdnagen_status check_operands(const chip *c, const blockscale_shape *s) {
     return CDNAGEN_OK;
 }
 
-/* One row for what cannot be generated: a tag that meets it, and how to say so. */
-static cdnagen_status check_generated(const chip *c, const blockscale_variant *v, const blockscale_shape *s) {
-    TRY(check_operands(c, s));
-    const pair lacking[] = {
-        {v->core == GEMM_8W && v->atom != TRIPLE(16, 16, 128), "8w and another MFMA than 16x16x128"},
-        {v->async && c->lds_dma_bytes < 16, "async"},
-    };
-    for (size_t i = 0; i < sizeof lacking / sizeof lacking[0]; i++)
-        if (lacking[i].both)
-            return fail(CDNAGEN_NOT_YET, "gemm_blockscale: kernels with %s cannot be generated for %s yet",
-                        lacking[i].what, c->name);
-    return CDNAGEN_OK;
-}
-
 cdnagen_status blockscale_check(const target *t, const void *variant, const void *shape) {
     const blockscale_variant *const v = variant;
     const blockscale_shape *const s = shape;
@@ -252,5 +243,5 @@ cdnagen_status blockscale_check(const target *t, const void *variant, const void
     TRY(check_atom(t->chip, &g));
     TRY(check_tile(t->chip, v, &g));
     TRY(check_shape(v, s, &g));
-    return check_generated(t->chip, v, s);
+    return check_operands(t->chip, s);
 }

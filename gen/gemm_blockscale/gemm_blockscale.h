@@ -108,8 +108,8 @@ typedef enum blockscale_kernarg {
 } blockscale_kernarg;
 
 /* blockscale_complete: tail classes that the words leave out, from k and n.
- * blockscale_check: every limit of variant, shape and chip; a legal variant that has no kernel yet comes last.
- * errors: BAD_TAG (fields that contradict each other), BAD_SHAPE, LIMIT with needed and allowed value, NOT_YET */
+ * blockscale_check: every limit of variant, shape and chip.
+ * errors: BAD_TAG (fields that contradict each other), BAD_SHAPE, LIMIT with needed and allowed value */
 void blockscale_complete(const void *variant, void *shape);
 cdnagen_status blockscale_check(const target *t, const void *variant, const void *shape);
 

@@ -14,6 +14,7 @@ enum { CHOICES_MAX = 2 /* tags of a row; also the widths of a split one */ };
 typedef struct job {
     const chip *chip;
     int64_t m, n, k;
+    int shared; /* columns share scales of B; a scale a column leaves no registers for the largest tiles of 4 waves */
 } job;
 
 /* ---- conditions, one a function. source: README.md of this folder, "Routes" ---- */
@@ -37,11 +38,13 @@ static int is_deep(const job *j) {
     const int64_t count = tiles(j, 128, 256);
     return has_wide_dma(j) && j->k >= 4608 && (is_full(j, count) || count >= 4 * j->chip->cus);
 }
-static int fills_device(const job *j) { return has_wide_dma(j) && tiles(j, 64, 256) >= j->chip->cus; }
+static int fills_device(const job *j) { return has_wide_dma(j) && j->shared && tiles(j, 64, 256) >= j->chip->cus; }
 static int is_deep_without_wide_dma(const job *j) {
-    return !has_wide_dma(j) && j->k >= 8192 && j->n % 256 == 0 && tiles(j, 64, 256) >= j->chip->cus;
+    return !has_wide_dma(j) && j->shared && j->k >= 8192 && j->n % 256 == 0 && tiles(j, 64, 256) >= j->chip->cus;
 }
-static int is_square_without_wide_dma(const job *j) { return !has_wide_dma(j) && tiles(j, 128, 128) >= j->chip->cus; }
+static int is_square_without_wide_dma(const job *j) {
+    return !has_wide_dma(j) && j->shared && tiles(j, 128, 128) >= j->chip->cus;
+}
 static int always(const job *j) {
     (void)j;
     return 1;
@@ -130,7 +133,6 @@ typedef struct search {
     job job;
     int rank, choices;                   /* asked for; found so far */
     blockscale_variant found[FOUND_MAX]; /* in their order, each once */
-    int unlike;                          /* tags passed over for anything but a kernel that cannot be generated yet */
     text lacking;                        /* tags passed over, and why */
 } search;
 
@@ -152,7 +154,6 @@ static cdnagen_status consider(search *s, const char *body, tile_order order) {
     blockscale_complete(&v, &shape);
     const cdnagen_status status = blockscale_check(s->target, &v, &shape);
     if (status != CDNAGEN_OK) {
-        s->unlike += status != CDNAGEN_NOT_YET;
         text_add(&s->lacking, "; %s: %s", tag, cdnagen_error());
     } else if (is_new(s, &v)) {
         s->found[s->choices++] = v;
@@ -177,14 +178,13 @@ cdnagen_status blockscale_route(const target *t, const void *shape, int rank, vo
                     given->m < 0   ? "m"
                     : given->n < 0 ? "n"
                                    : "k");
-    search s = {.target = t, .shape = given, .rank = rank, .job = {t->chip, given->m, given->n, given->k}};
+    search s = {
+        .target = t, .shape = given, .rank = rank, .job = {t->chip, given->m, given->n, given->k, given->scale_n > 1}};
     cdnagen_status status = CDNAGEN_OK;
     for (int i = 0; i < ROUTES && !status && s.choices <= rank; i++)
         if (routes[i].holds(&s.job)) status = consider_route(&s, &routes[i]);
     if (!status && rank < s.choices)
         memcpy(variant, &s.found[rank], sizeof s.found[rank]);
-    else if (!status && !s.choices && !s.unlike)
-        status = CDNAGEN_NOT_YET; /* as the last check said, for this and every other tag */
     else if (!status)
         status = fail(CDNAGEN_LIMIT,
                       "gemm_blockscale: auto has %d choices for m=%" PRId64 " n=%" PRId64 " k=%" PRId64

@@ -29,6 +29,11 @@ static void classes_by_example(void **state) {
         {"gfx942", "m=1 n=7168 k=2048", "mfma16x16x32_t16x64x256_4w_sk3"},
         {"gfx942", "m=16384 n=7168 k=18432", "mfma16x16x32_t64x256x128_4w_cs_wpe2"},
         {"gfx942", "m=4096 n=7168 k=2048", "mfma16x16x32_t128x128x128_4w_wm2_group16_cs"},
+        /* a scale a column: tiles that have the registers for it */
+        {"gfx950", "m=4096 n=65536 k=1536 scale_n=1", "mfma16x16x128_t64x128x128_4w_group16_cs"},
+        {"gfx950", "m=4096 n=2048 k=7168 scale_n=1", "mfma16x16x128_t128x256x128_8w_cluster"},
+        {"gfx942", "m=16384 n=7168 k=18432 scale_n=1", "mfma16x16x32_t64x128x128_4w_panel8_cs"},
+        {"gfx942", "m=4096 n=7168 k=2048 scale_n=1", "mfma16x16x32_t64x128x128_4w_group16_cs"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         char words[100];
