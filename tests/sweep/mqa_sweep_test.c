@@ -12,9 +12,6 @@
 #include "tests/sweep/mqa_data.h"
 
 static const char *const tags_of_gfx950[] = {
-#define ROUTE(chip, heads_max, dim_max, seq_max, seq_kv_max, tag) tag,
-#include "gen/mqa_logits/routes_gfx950.inc"
-#undef ROUTE
     /* direct */
     "mfma32x32x64_bkv32_r1_w1",
     "mfma32x32x64_bkv32_r1_w1_hfma",
@@ -97,7 +94,6 @@ static const char *const tags_of_gfx950[] = {
     "mfma16x16x128_bkv32_r2_w4_lds4_pd3_ls_ts_dg",
     "mfma16x16x128_bkv128_r2_w2_lds1_pd1_swp_rs_ls_ts_dg_hfma2",
     /* pipelines that run on across tiles: of one n-tile and of several, with each other field */
-    "mfma32x32x64_bkv64_r1_w4_lds2_swp_rs_ct_hfma",
     "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_ct_hfma",
     "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ct_hfma",
     "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ls_ct_hfma",
@@ -115,9 +111,6 @@ static const char *const tags_of_gfx950[] = {
 };
 
 static const char *const tags_of_gfx942[] = {
-#define ROUTE(chip, heads_max, dim_max, seq_max, seq_kv_max, tag) tag,
-#include "gen/mqa_logits/routes_gfx942.inc"
-#undef ROUTE
     "mfma_r1_w1",
     "mfma_r1_w2",
     "mfma_r1_w4",
