@@ -59,7 +59,7 @@ typedef struct sim_loop {
     uint64_t trips;     /* timed: all but the first of each entry */
     double instructions, mix[KIND_COUNT];
     double clk;        /* of the wave */
-    double simd_clk;   /* clk / waves that share the SIMD: compare this one with the bounds */
+    double simd_clk;   /* of a SIMD, with as many waves in the loop as for most trips: compare it with the bounds */
     double mfma_bound; /* matrix pipe */
     double issue_bound;
     double lds_bound; /* bank array of the CU over its SIMDs */

@@ -39,7 +39,10 @@ struct runner {
     uint32_t writer[512];            /* matrix instruction that made the register last, or NO_WRITER */
     uint16_t writer_first[512];      /* and its first register */
     uint32_t sgpr_ready[SGPR_COUNT]; /* for vector memory */
-    uint64_t mark[];                 /* by loop: clk of the last trip's end, NEVER outside */
+    struct mark {
+        uint64_t at;                      /* clk of the last trip's end, NEVER outside */
+        uint64_t clk[LOOP_WAVES_MAX + 1]; /* the loop's on this SIMD, then */
+    } mark[];                             /* by loop */
 };
 
 /* ---- accounts ---- */
@@ -281,16 +284,41 @@ static void issue_vmem(cu *c, runner *r, const op *o, size_t at, uint64_t now) {
     }
 }
 
+/* pass_time: the SIMD's clk in the loop up to now, by how many waves it has there. */
+static void pass_time(loop_sum *l, int simd, uint64_t now) {
+    const uint32_t waves = l->simd[simd].waves < LOOP_WAVES_MAX ? l->simd[simd].waves : LOOP_WAVES_MAX;
+    l->simd[simd].clk[waves] += now - l->simd[simd].since;
+    l->simd[simd].since = now;
+}
+
+static void end_trip(loop_sum *l, int simd, const struct mark *mark, uint64_t now) {
+    const double length = (double)(now - mark->at);
+    l->trips++;
+    l->clk += now - mark->at;
+    for (int i = 1; i <= LOOP_WAVES_MAX && length > 0; i++)
+        l->made[i] += (double)(l->simd[simd].clk[i] - mark->clk[i]) / length;
+}
+
 static void count_trip(cu *c, runner *r, const op *o, int taken, uint64_t now) {
     if (o->loop == NO_LOOP) return;
     loop_sum *l = &c->loop[o->loop];
-    uint64_t *mark = &r->mark[o->loop];
+    struct mark *mark = &r->mark[o->loop];
+    const int timed = mark->at != NEVER;
     l->times++;
-    if (*mark != NEVER) {
-        l->trips++;
-        l->clk += now - *mark;
+    pass_time(l, r->simd, now);
+    if (timed) end_trip(l, r->simd, mark, now);
+    l->simd[r->simd].waves += (uint32_t)(taken - timed);
+    mark->at = taken ? now : NEVER;
+    memcpy(mark->clk, l->simd[r->simd].clk, sizeof mark->clk);
+}
+
+/* leave_loops: of a wave that ends inside, having left by another way than the branch. */
+static void leave_loops(cu *c, runner *r) {
+    for (size_t i = 0; i < c->loops; i++) {
+        if (r->mark[i].at == NEVER) continue;
+        pass_time(&c->loop[i], r->simd, r->next);
+        c->loop[i].simd[r->simd].waves--;
     }
-    *mark = taken ? now : NEVER;
 }
 
 static void release_barrier(cu *c, resident *g, uint64_t now) {
@@ -365,6 +393,7 @@ static void issue(cu *c, runner *r, const op *o, size_t at, uint64_t now) {
     }
     if (w->state == WAVE_ENDED) {
         r->ended = 1;
+        leave_loops(c, r);
         c->wave_clk += r->next - r->start;
         r->home->waves_left--;
         release_barrier(c, r->home, r->next);
@@ -422,7 +451,7 @@ static int admit(cu *c, resident *g, uint64_t id, uint32_t position, uint64_t no
         r->simd = emptiest_simd(c);
         r->start = on_grid(now, r->simd);
         memset(r->writer, 0xff, sizeof r->writer);
-        for (size_t k = 0; k < c->loops; k++) r->mark[k] = NEVER;
+        for (size_t k = 0; k < c->loops; k++) r->mark[k].at = NEVER;
         c->runner[c->runners++] = r;
         struct simd *s = &c->simd[r->simd];
         if (++s->waves > c->waves_reached) c->waves_reached = s->waves;

@@ -152,9 +152,16 @@ static inline uint64_t footprint_line(const footprint *f, int i) {
 /* ---- cu.c: one CU, its waves slot by slot ---- */
 
 typedef struct runner runner;
+enum { LOOP_WAVES_MAX = 16 }; /* of a SIMD */
 typedef struct loop_sum {
     size_t first, last;         /* instructions */
     uint64_t trips, clk, times; /* times: the branch was issued */
+    /* by how many waves of a SIMD are in timed trips: clk for which that was so, and trips made in it, in parts */
+    struct {
+        uint32_t waves; /* now */
+        uint64_t since, clk[LOOP_WAVES_MAX + 1];
+    } simd[SIMDS];
+    double made[LOOP_WAVES_MAX + 1];
 } loop_sum;
 
 typedef struct cu {

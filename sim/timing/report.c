@@ -15,6 +15,16 @@ const char *const sim_kind_names[KIND_COUNT] = {"mfma",      "valu",      "salu"
 
 static double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
+/* own_occupancy: clk of a SIMD for a trip, while it has as many waves in the loop as it has for most trips. */
+static double own_occupancy(const loop_sum *sum) {
+    int waves = 0;
+    uint64_t clk = 0;
+    for (int i = 1; i <= LOOP_WAVES_MAX; i++)
+        if (sum->made[i] > sum->made[waves]) waves = i;
+    for (int i = 0; i < SIMDS; i++) clk += sum->simd[i].clk[waves];
+    return ratio((double)clk, sum->made[waves]);
+}
+
 static void fill_loop(sim_loop *l, const cu *c, const sim_timing *out, const loop_sum *sum) {
     double lds = 0, vmem = 0, gate = 0;
     *l = (sim_loop){.first = sum->first, .last = sum->last, .trips = sum->trips, .inner = 1};
@@ -38,7 +48,7 @@ static void fill_loop(sim_loop *l, const cu *c, const sim_timing *out, const loo
     l->lds_bound = lds * simds;
     l->vmem_bound = vmem * simds;
     l->clk = ratio((double)sum->clk, (double)sum->trips);
-    l->simd_clk = waves > SIMDS ? l->clk * SIMDS / waves : l->clk;
+    l->simd_clk = own_occupancy(sum);
     l->mfma_busy = ratio(l->mfma_bound, l->simd_clk);
     const struct {
         const char *name;

@@ -65,6 +65,7 @@ static void json_adds_up(void **state) {
     const double least = 4 * (number(mix, "valu") + 3 * number(mix, "mfma")), issue = number(loop, "issue_bound");
     assert_true(issue >= least && issue <= least + 4 * 4);
     assert_true(number(loop, "clk") >= number(loop, "simd_clk"));
+    assert_true(number(loop, "simd_clk") >= number(loop, "mfma_bound"));
     const json_t *time = json_object_get(all, "time");
     assert_true(number(time, "us_fast") < number(time, "us") && number(time, "us") < number(time, "us_slow"));
     json_decref(all);
