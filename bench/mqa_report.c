@@ -10,21 +10,22 @@
 typedef struct mean {
     int count;
     double us, roof, ratio, busy;
-    int looped;
+    int looped, roofed; /* cases that have such a figure */
 } mean;
 
 static void mean_add(mean *m, const mqa_result *r) {
     m->count++;
     m->us += log(r->us);
     m->busy += r->busy;
-    if (r->roof > 0) m->roof += log(r->roof);
+    if (r->roof > 0) m->roof += log(r->roof), m->roofed++;
     if (r->ratio > 0) m->ratio += log(r->ratio), m->looped++;
 }
 
 static void mean_print(FILE *to, const char *name, const mean *m) {
     if (!m->count) return;
     fprintf(to, "| %s | %d | %.2f | %.1f %% | %.2f | %.1f %% |\n", name, m->count, exp(m->us / m->count),
-            100 * m->busy / m->count, m->looped ? exp(m->ratio / m->looped) : 0, 100 * exp(m->roof / m->count));
+            100 * m->busy / m->count, m->looped ? exp(m->ratio / m->looped) : 0,
+            m->roofed ? 100 * exp(m->roof / m->roofed) : 0);
 }
 
 static void print_case(FILE *to, const mqa_case *c, const mqa_result *r) {
