@@ -48,7 +48,7 @@ void t_load(ir *e, const tile *t, val lane, buffer from, val row, val uniform, i
         /* The row ends within these steps: between two lanes' bytes, or between the halves of one's. */
         const int piece = length % size ? size / 2 : size;
         expect(e, length % piece == 0, "t_load", "the length must be a multiple of what a lane loads at once");
-        val pieces[2];
+        val pieces[2] = {{0}};
         for (int p = 0; p * piece < size; p++) {
             const int fixed = first + p * piece;
             const val inside = e_less(e, in_row, e_i32(e, length - fixed));

@@ -224,8 +224,8 @@ static cdnagen_status try_lengths(diagnosing *d) {
     if (s->count < 2) return s->count = 0, CDNAGEN_OK;
     TRY(line_fit(s->trips, s->clk, (size_t)s->count, &s->line));
     TRY(line_fit(s->trips, mfmas, (size_t)s->count, &issued));
-    const uint64_t cus = (uint64_t)t->chip->cus;
-    s->waves = (double)((d->out->kernel.groups + cus - 1) / cus) * t->waves_per_group / t->chip->simds;
+    const uint64_t cus = (uint64_t)t->chip->cus, rounds = (d->out->kernel.groups + cus - 1) / cus;
+    s->waves = (double)rounds * t->waves_per_group / t->chip->simds;
     s->trip_clk = s->line.slope / larger(s->waves, 1);
     s->launch_clk = (t->launch_ns_fast + t->launch_ns_slow) / 2 * t->mhz * 1e-3;
     s->write_clk = t->store_bytes / d->out->bytes_per_clk;

@@ -106,7 +106,7 @@ void gemm_fetch(gemm *g, const gemm_stage *s, val tile_index, gemm_mask mask, va
 void gemm_put(gemm *g, const gemm_stage *s, const val *chunks, val at) {
     ir *const e = g->e;
     const val place = e_add(e, s->place, at);
-    val own[GEMM_ROUNDS_MAX];
+    val own[GEMM_ROUNDS_MAX] = {{0}};
     for (int i = 0; i < s->rounds; i++) own[i] = s->of->from_fn ? e_fnuz_or_nan(e, chunks[i]) : chunks[i];
     if (s->threads == g->threads) {
         for (int i = 0; i < s->rounds; i++) e_lds_store(e, g->arena, own[i], place, i * s->place_stride);
@@ -165,7 +165,7 @@ void gemm_fragment_from_fn(gemm *g, tile *t, int i) {
 }
 
 void gemm_read(gemm *g, tile *t, int i, lds from, const val *lanes, int fixed) {
-    val chunks[K_BLOCK_CHUNKS];
+    val chunks[K_BLOCK_CHUNKS] = {{0}};
     for (int u = 0; u < gemm_chunks(g); u++) chunks[u] = e_lds_load(g->e, from, VEC(4, I32), lanes[u], fixed);
     gemm_fragment(g, t, i, chunks);
 }
@@ -176,7 +176,7 @@ void gemm_load_b(gemm *g, tile *t, int i, val rows, val tile_index, int k_block,
     const val first_chunk = lane_chunk(g, 0), lane = gemm_chunk_at(g, &g->b, edge_row(g), first_chunk);
     const val uniform = e_add(e, rows, e_muli(e, tile_index, (int64_t)g->bk * PACK_ROWS));
     const val left = e_sub(e, g->k, e_muli(e, tile_index, g->bk));
-    val chunks[K_BLOCK_CHUNKS];
+    val chunks[K_BLOCK_CHUNKS] = {{0}};
     for (int u = 0; u < gemm_chunks(g); u++) {
         const int first = k_block * K_BLOCK_CHUNKS + u * (LANES / edge(g));
         const val element = e_addi(e, e_muli(e, lane_chunk(g, 0), GEMM_CHUNK), (int64_t)first * GEMM_CHUNK);

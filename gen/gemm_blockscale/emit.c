@@ -72,7 +72,7 @@ static gemm_scales scales(blockscale *b, blockscale_kernarg arg, const part *p) 
     const int is_k_major = is_a && b->s->a_scales == GEMM_SCALES_K_MAJOR;
     const val row_length = is_a ? b->a_scales_stride : b->b_scales_stride;
     const val stride = e_muli(e, e_trunc(e, row_length), size);
-    gemm_scales s = {.rows = shared, .type = (gemm_scale_type)b->s->scales, .skipped = e_i32(e, 0)};
+    gemm_scales s = {.rows = shared, .type = size == 4 ? GEMM_SCALES_F32 : GEMM_SCALES_UE8M0, .skipped = e_i32(e, 0)};
     val first = row, count = rows;
     if (shared > 1) {
         first = e_shr(e, row, SCALE_BITS);

@@ -38,7 +38,7 @@ static void store_part(blockscale *b, gemm *g, const gemm_sums *s, val tile_inde
 static val load_atom(blockscale *b, gemm *g, buffer from, int x) {
     ir *const e = b->e;
     const val lane = e_muli(e, g->thread, QUAD_BYTES);
-    val quads[4];
+    val quads[4] = {{0}};
     for (int q = 0; q < quads_of(b); q++)
         quads[q] = e_buffer_load(e, from, VEC(QUAD, F32), lane, (x * quads_of(b) + q) * g->threads * QUAD_BYTES);
     if (quads_of(b) == 1) return quads[0];

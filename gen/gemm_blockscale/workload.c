@@ -208,7 +208,7 @@ static cdnagen_status make(const plan *p, uint64_t seed, problem *out) {
 
 /* No value decides an address or a branch but the counters of the workspace. */
 static cdnagen_status make_modelled(const plan *p, problem *out) {
-    problem data;
+    problem data = {0};
     TRY(start(p, 0, &data));
     problem_buffer *const workspace = &data.buffers[BLOCKSCALE_WORKSPACE];
     workspace->data = mem_alloc(workspace->bytes);

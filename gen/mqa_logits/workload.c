@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Data for a run: Q, KV and weights as models quantise them, windows by name, a poisoned output between guards. */
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -143,6 +144,7 @@ static cdnagen_status fill(const plan *p, problem *data, const mqa_shape *s) {
     const int64_t most = s->dim > s->seq ? s->dim : s->seq; /* a row of Q, or all weights */
     float *const row = mem_alloc((size_t)(s->heads * most) * sizeof(float));
     if (!row) return fail_no_memory();
+    for (int i = MQA_Q; i <= MQA_LOGITS; i++) assert(data->buffers[i].data);
     /* NaN, so that whatever is read from between rows shows. */
     memset(data->buffers[MQA_Q].data, nan_byte(kind_of(p, s->q_fp8)), data->buffers[MQA_Q].bytes);
     memset(data->buffers[MQA_KV].data, nan_byte(kind_of(p, s->kv_fp8)), data->buffers[MQA_KV].bytes);
@@ -172,7 +174,7 @@ static cdnagen_status start(const plan *p, uint64_t seed, problem *out, mqa_shap
 
 static cdnagen_status make(const plan *p, uint64_t seed, problem *out) {
     mqa_shape s;
-    problem data;
+    problem data = {0};
     TRY(start(p, seed, &data, &s));
     cdnagen_status status = give_data(&data, MQA_Q, MQA_LOGITS);
     if (!status) status = fill(p, &data, &s);
@@ -186,7 +188,7 @@ static cdnagen_status make(const plan *p, uint64_t seed, problem *out) {
 /* Windows are all that decides where a kernel goes. */
 static cdnagen_status make_modelled(const plan *p, problem *out) {
     mqa_shape s;
-    problem data;
+    problem data = {0};
     TRY(start(p, 0, &data, &s));
     const cdnagen_status status = give_data(&data, MQA_CU_STARTS, MQA_CU_ENDS);
     if (status) return release(&data), status;
