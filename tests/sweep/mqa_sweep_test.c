@@ -425,9 +425,11 @@ static void take_windows(const sweep_case *c) {
     data_windows(&data);
 }
 
-/* The rules of the specification allow 1e-3; f32 sums in another order stay far below these. */
+/* The rules of the specification allow 1e-3; f32 sums in another order stay far below these, but for a few logits alone:
+ * their heads may cancel, and there is no larger one to measure by. */
 #define SAME_CALC_DIFF 1e-10
 #define SAME_MAX_REL 1e-5
+enum { FEW_LOGITS = 16 };
 
 static void a_case(void **state) {
     const sweep_case *const c = *state;
@@ -441,7 +443,8 @@ static void a_case(void **state) {
     }
     simulate(c->mode);
     const grade g = data_run(&data, k->handle, c->name, k->clean, c->splits);
-    if (!g.pass || !(g.calc_diff < SAME_CALC_DIFF) || !(g.max_rel < SAME_MAX_REL))
+    const int few = (int64_t)c->size.seq * c->size.seq_kv < FEW_LOGITS;
+    if (!g.pass || (!few && (!(g.calc_diff < SAME_CALC_DIFF) || !(g.max_rel < SAME_MAX_REL))))
         fail_msg("calc_diff %g, max_rel %g, %s", g.calc_diff, g.max_rel, g.first);
 }
 
