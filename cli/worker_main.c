@@ -10,19 +10,29 @@ static int fails(const char *sentence, cdnagen_status status) {
     return 1;
 }
 
+/* work: the kernel's code object to standard output.   errors: as gen_kernel, UNAVAILABLE, IO */
+static int work(cdnagen *ctx, char *const *argv) {
+    cdnagen_kernel *kernel = NULL;
+    cdnagen_kernel_info info = {.size = sizeof info};
+    cdnagen_status s = gen_kernel(ctx, argv[1], argv[2], &kernel);
+    if (!s) s = cdnagen_get_kernel_info(kernel, &info);
+    int code = 0;
+    if (s)
+        code = fails(cdnagen_error(), s);
+    else if (strcmp(info.key, argv[4]) != 0)
+        code = fails("the worker is of another build than the library that started it", CDNAGEN_UNAVAILABLE);
+    else if (fwrite(info.object, 1, info.object_bytes, stdout) != info.object_bytes || fflush(stdout))
+        code = fails("the code object cannot be written to standard output", CDNAGEN_IO);
+    cdnagen_free_kernel(kernel);
+    return code;
+}
+
 int main(int argc, char **argv) {
     if (argc != 5) return fails("usage: cdnagen-worker TAG SHAPE TARGET KEY", CDNAGEN_BAD_ARGUMENT);
     const cdnagen_options options = {.size = sizeof options, .target = argv[3], .device = "none", .no_cache = 1};
     cdnagen *ctx = NULL;
-    cdnagen_kernel *kernel = NULL;
-    cdnagen_kernel_info info = {.size = sizeof info};
-    cdnagen_status s = cdnagen_create_context(&options, &ctx);
-    if (!s) s = gen_kernel(ctx, argv[1], argv[2], &kernel);
-    if (!s) s = cdnagen_get_kernel_info(kernel, &info);
-    if (s) return fails(cdnagen_error(), s);
-    if (strcmp(info.key, argv[4]) != 0)
-        return fails("the worker is of another build than the library that started it", CDNAGEN_UNAVAILABLE);
-    if (fwrite(info.object, 1, info.object_bytes, stdout) != info.object_bytes || fflush(stdout))
-        return fails("the code object cannot be written to standard output", CDNAGEN_IO);
-    return 0;
+    const cdnagen_status s = cdnagen_create_context(&options, &ctx);
+    const int code = s ? fails(cdnagen_error(), s) : work(ctx, argv);
+    cdnagen_free_context(ctx);
+    return code;
 }

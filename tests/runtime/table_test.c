@@ -38,6 +38,16 @@ static cdnagen_kernel *gen(cdnagen *ctx, int i) {
     return kernel;
 }
 
+/* The address sanitizer keeps freed memory for a while: under it only the allocations are counted. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HOLDS_WHAT_IS_FREED 1
+#endif
+#endif
+#ifndef HOLDS_WHAT_IS_FREED
+#define HOLDS_WHAT_IS_FREED 0
+#endif
+
 static long resident_pages(void) {
     long pages = 0, resident = 0;
     FILE *f = fopen("/proc/self/statm", "r");
@@ -78,7 +88,7 @@ static void thousands_of_kernels_through_a_small_table(void **state) {
     print_message("%d kernels: %ld allocations at %d, %ld at the end; %ld KiB more\n", KERNELS, live, WARM, mem_live(),
                   grown_kib);
     assert_in_range(mem_live(), 1, live + live / 10);
-    assert_true(grown_kib < 2048);
+    if (!HOLDS_WHAT_IS_FREED) assert_true(grown_kib < 2048);
 
     /* What is held is still what it was, and still loaded; what was let go is made again. */
     const int loads = fake_sim.loads;
