@@ -72,10 +72,8 @@ static val load(ir *e, buffer b, type t, val lane, val uniform, int fixed) {
         return e_join(e, low, load(e, b, half, lane, uniform, fixed + 16));
     }
     const buffer_move *const move = buffer_move_of(type_bytes(t));
-    if (!move) {
-        e_fail(e, "e_buffer_load: the value must have 1 or 2 bytes, 1 to 4 words or 8 words");
-        return e_poison(e, t);
-    }
+    static const char rule[] = "the value must have 1 or 2 bytes, 1 to 4 words or 8 words";
+    if (!expect(e, move != NULL, "e_buffer_load", rule) || !move) return e_poison(e, t);
     const val args[] = {b.descriptor, e_addi(e, lane, fixed), uniform, e_i32(e, 0)};
     return e_bitcast(e, e_op(e, move->load, args, 4), t);
 }
