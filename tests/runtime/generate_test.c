@@ -260,6 +260,14 @@ static void threads_generate_side_by_side(void **state) {
     cdnagen_free_context(ctx);
 }
 
+/* A child makes locks anew that a thread of its parent holds; the thread sanitizer does not see that and reports them. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LOCKS_ARE_WATCHED 1
+#endif
+#endif
+
+#if !LOCKS_ARE_WATCHED
 /* The parent has compiled, so that LLVM and lld are up; the child must not wait for threads that it does not have. */
 static void a_forked_child_compiles(void **state) {
     (void)state;
@@ -276,6 +284,7 @@ static void a_forked_child_compiles(void **state) {
     assert_int_equal(status, 0);
     cdnagen_free_context(ctx);
 }
+#endif
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -288,7 +297,9 @@ int main(void) {
         cmocka_unit_test_setup(what_is_supported_is_known_without_compiling, clean),
         cmocka_unit_test_setup(auto_gives_a_kernel_that_does_not_spill, clean),
         cmocka_unit_test_setup(threads_generate_side_by_side, clean),
+#if !LOCKS_ARE_WATCHED
         cmocka_unit_test_setup(a_forked_child_compiles, clean),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
