@@ -6,7 +6,8 @@
 
 #include "ir/ir.h"
 
-/* An operator's emitter is its name with _emit; gen/families.def names the operators. */
+/* An operator's emitter is its name with _emit, and fills a kernel that is begun and ended here; gen/families.def names
+ * the operators. */
 #define CDNAGEN_FAMILY(name) void name##_emit(ir *e, const plan *p);
 #include "gen/families.def"
 #undef CDNAGEN_FAMILY
@@ -24,10 +25,26 @@ struct compile {
     ir *ir;
 };
 
+/* The frame of a kernel is the plan's, whatever operator fills it. */
+static void begin_kernel(ir *e, const plan *p) {
+    static const type types[] = {[KERNARG_POINTER] = VOID, [KERNARG_I32] = I32, [KERNARG_I64] = I64};
+    e_kernel k = {.symbol = p->symbol,
+                  .threads = (int)p->block[0],
+                  .waves_per_eu = p->waves_per_eu,
+                  .arg_count = (int)p->kernarg_count};
+    for (size_t i = 0; i < p->kernarg_count; i++) {
+        k.arg_names[i] = p->kernargs[i].name;
+        k.args[i] = types[p->kernargs[i].kind];
+    }
+    e_kernel_begin(e, &k);
+}
+
 static void emit(ir *e, const void *of) {
     const plan *const p = of;
+    begin_kernel(e, p);
     for (size_t i = 0; i < sizeof emitters / sizeof *emitters; i++)
         if (!strcmp(emitters[i].family, p->family->name)) emitters[i].emit(e, p);
+    e_kernel_end(e);
 }
 
 cdnagen_status compile_emit(const plan *p, compile **out) {

@@ -182,19 +182,6 @@ static void compute(blockscale *b, gemm *g, place at) {
         blockscale_reduce(b, g, &sums, e_add(e, e_mul(e, at.m, b->tiles_n), at.n));
 }
 
-static void begin_kernel(ir *e, const plan *p) {
-    e_kernel k = {.symbol = p->symbol,
-                  .threads = (int)p->block[0],
-                  .waves_per_eu = p->waves_per_eu,
-                  .arg_count = (int)p->kernarg_count};
-    for (size_t i = 0; i < p->kernarg_count; i++) {
-        static const type types[] = {[KERNARG_POINTER] = VOID, [KERNARG_I32] = I32, [KERNARG_I64] = I64};
-        k.arg_names[i] = p->kernargs[i].name;
-        k.args[i] = types[p->kernargs[i].kind];
-    }
-    e_kernel_begin(e, &k);
-}
-
 /* When sums of a K block are promoted, and for 8w who multiplies when. */
 static void set_schedule(const blockscale *b, gemm *g) {
     enum { FOLD_AHEAD = 4, FUSED_AHEAD = 3 }; /* MFMA that hide the latency of what is promoted behind them */
@@ -243,7 +230,6 @@ void gemm_blockscale_emit(ir *e, const plan *p) {
                     .s = (const blockscale_shape *)p->shape,
                     .chip = p->target.chip};
     b.g = blockscale_geometry_of(b.v, b.s);
-    begin_kernel(e, p);
     b.m = e_arg(e, BLOCKSCALE_M);
     b.n = e_arg(e, BLOCKSCALE_N);
     b.k = e_arg(e, BLOCKSCALE_K);
@@ -267,5 +253,4 @@ void gemm_blockscale_emit(ir *e, const plan *p) {
             compute(&b, &g, raster_tile_of(&b, id));
         }
     }
-    e_kernel_end(e);
 }

@@ -160,25 +160,11 @@ buffer mqa_scale_tile(mqa *m, val col) {
     return e_buffer(e, begin, e_muli(e, left, 4));
 }
 
-static void begin_kernel(ir *e, const plan *p) {
-    e_kernel k = {.symbol = p->symbol,
-                  .threads = (int)p->block[0],
-                  .waves_per_eu = p->waves_per_eu,
-                  .arg_count = (int)p->kernarg_count};
-    for (size_t i = 0; i < p->kernarg_count; i++) {
-        static const type types[] = {[KERNARG_POINTER] = VOID, [KERNARG_I32] = I32, [KERNARG_I64] = I64};
-        k.arg_names[i] = p->kernargs[i].name;
-        k.args[i] = types[p->kernargs[i].kind];
-    }
-    e_kernel_begin(e, &k);
-}
-
 void mqa_logits_emit(ir *e, const plan *p) {
     mqa m = {.e = e, .v = (const mqa_variant *)p->variant, .s = (const mqa_shape *)p->shape};
     m.g = mqa_geometry_of(m.v, m.s, p->target.chip);
     m.atom = atom_find(m.g.m, m.g.n, m.g.k);
     m.row_count = (int)m.v->rows;
-    begin_kernel(e, p);
     m.thread = e_workitem(e);
     m.lane = m.v->waves == 1 ? m.thread : e_and(e, m.thread, e_i32(e, LANES - 1));
     m.wave = m.v->waves == 1 ? e_i32(e, 0) : e_uniform(e, e_shr(e, m.thread, 6));
@@ -204,5 +190,4 @@ void mqa_logits_emit(ir *e, const plan *p) {
     else
         mqa_emit_direct(&m);
     if (m.s->clean) fill(&m);
-    e_kernel_end(e);
 }
