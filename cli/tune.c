@@ -29,10 +29,10 @@ static void show(void *user, const tune_event *e) {
 
 static void show_totals(const tune_totals *n) {
     printf("variants     %.0f in the grid of all classes, %llu seen: %llu illegal, %llu pruned before and %llu after "
-           "compiling, %llu wrong, %llu timed (%llu of them from the file)\n",
+           "compiling, %llu wrong, %llu timed (%llu of them from the file), %llu left for want of budget\n",
            n->grid, (unsigned long long)n->seen, (unsigned long long)n->illegal, (unsigned long long)n->pruned,
            (unsigned long long)(n->refused + n->spills + n->bound), (unsigned long long)n->wrong,
-           (unsigned long long)n->ranked, (unsigned long long)n->recalled);
+           (unsigned long long)n->ranked, (unsigned long long)n->recalled, (unsigned long long)n->left);
     printf("             after compiling: %llu refused, %llu spill, %llu cannot be faster than the best by their loops "
            "alone\n",
            (unsigned long long)n->refused, (unsigned long long)n->spills, (unsigned long long)n->bound);

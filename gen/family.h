@@ -206,7 +206,7 @@ struct family {
     /* complete: words of the shape that follow from others and were left out; NULL if there are none. */
     void (*complete)(const void *variant, void *shape);
     /* check: everything that a variant, shape and chip must satisfy together, before anything is compiled.
-     * errors: BAD_TAG, BAD_SHAPE, LIMIT (needed and allowed value named), NOT_YET */
+     * errors: BAD_TAG, BAD_SHAPE, LIMIT (needed and allowed value named) */
     cdnagen_status (*check)(const target *t, const void *variant, const void *shape);
     /* make_plan: fill the derived part of a plan whose texts, variant and shape are set and checked. */
     cdnagen_status (*make_plan)(plan *p);
@@ -235,7 +235,7 @@ const family *family_find(const char *name, size_t length); /* NULL if unknown *
 
 /* plan_make: "op:fields" or "op:auto", shape words and target -> a complete, checked plan.
  * route_rank: which of the routes `auto` takes, 0 first
- * errors: as gen_kernel's BAD_TAG, BAD_SHAPE, LIMIT, NOT_YET */
+ * errors: as gen_kernel's BAD_TAG, BAD_SHAPE, LIMIT */
 cdnagen_status plan_make(const char *tag, const char *shape, const target *t, int route_rank, plan *out);
 /* plan_from_structs: the same from a parsed variant and shape. */
 cdnagen_status plan_from_structs(const family *f, const void *variant, const void *shape, const target *t, plan *out);

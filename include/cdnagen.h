@@ -50,7 +50,7 @@ typedef enum cdnagen_status {
     CDNAGEN_BAD_SHAPE = 3,    /* a shape word is unknown, missing or out of range: the error lists the known ones */
     CDNAGEN_BAD_TARGET = 4,   /* unknown target id or feature: the error lists the known ones */
     CDNAGEN_LIMIT = 5,        /* a legal tag that this shape or chip cannot hold: the error gives needed and allowed */
-    CDNAGEN_NOT_YET = 6,      /* a legal tag whose kernel this version cannot generate for this chip */
+    CDNAGEN_NOT_YET = 6,      /* reserved for a legal tag that a version cannot generate yet; none today */
     CDNAGEN_SPILLS = 7,       /* the kernel spills registers and the context was created with spills refused */
     CDNAGEN_BAD_OBJECT = 8,   /* a code object is damaged or is for another chip: delete it and generate again */
     /* the machine */
@@ -89,7 +89,7 @@ typedef struct cdnagen_kernel cdnagen_kernel; /* a generated kernel, loaded wher
  *         both grammars. "host" words of the shape (seq, seq_kv) may be left out: one kernel serves all their values,
  *         and a launch brings its own. "workload" words choose the data of `cdnagen run` and mean nothing here
  * owner:  *out is the caller's, cdnagen_free_kernel
- * errors: BAD_ARGUMENT, BAD_TAG, BAD_SHAPE, BAD_TARGET, LIMIT, NOT_YET, SPILLS, NO_MEMORY, COMPILE, CACHE_MISS,
+ * errors: BAD_ARGUMENT, BAD_TAG, BAD_SHAPE, BAD_TARGET, LIMIT, SPILLS, NO_MEMORY, COMPILE, CACHE_MISS,
  *         BAD_OBJECT (what came out of the compiler is not what was planned: please report the text); where the context
  *         has a device also NO_HIP, NO_DEVICE, HIP, CAPTURING. A cache fault is never an error */
 CDNAGEN_API cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdnagen_kernel **out);
@@ -97,7 +97,7 @@ CDNAGEN_API cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char 
 /* cdnagen_supports: OK if gen_kernel can make this kernel for `target`; a check of limits that compiles nothing and needs
  * no context.
  * shapes: `tag` and `shape` as in gen_kernel, `target` as "gfx950"
- * errors: BAD_ARGUMENT, BAD_TAG, BAD_SHAPE, BAD_TARGET, LIMIT, NOT_YET, NO_MEMORY: the reason, as gen_kernel gives it */
+ * errors: BAD_ARGUMENT, BAD_TAG, BAD_SHAPE, BAD_TARGET, LIMIT, NO_MEMORY: the reason, as gen_kernel gives it */
 CDNAGEN_API cdnagen_status cdnagen_supports(const char *tag, const char *shape, const char *target);
 
 /* cdnagen_free_kernel: release a kernel; its launches must have completed. NULL is fine. */
@@ -168,7 +168,7 @@ CDNAGEN_API cdnagen_status cdnagen_device_name(cdnagen *ctx, const char **name);
 /* cdnagen_mqa_logits_shape: the shape words of mqa_logits as a struct, same names. Every head count and head size of the
  * ranges is served; those that are not multiples of what a tag's MFMA takes (heads and head size of mfma<MxNxK>: M and K)
  * cost what the next multiple costs. FP8 bytes are read as the chip's own
- * kind, e4m3fn on gfx950 and e4m3fnuz on gfx942; asking for the other is refused. */
+ * kind unless the shape says otherwise: gfx942, whose own is e4m3fnuz, converts e4m3fn; gfx950 takes e4m3fn only. */
 typedef struct cdnagen_mqa_logits_shape {
     size_t size;
     int64_t seq;    /* query rows; run-time, 0 if not known yet */

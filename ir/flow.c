@@ -6,6 +6,11 @@ LLVMBasicBlockRef new_block(ir *e, const char *name) {
     return LLVMAppendBasicBlockInContext(e->context, e->function, name);
 }
 
+void e_carry(ir *e, carried_values *c, val *values, int count) {
+    if (!expect(e, c->count + count <= LOOP_CARRIED_MAX, "e_carry", "too many carried values")) return;
+    for (int i = 0; i < count; i++) c->value[c->count++] = &values[i];
+}
+
 /* The test is at the bottom, behind a guard: the body is one block with one branch, whatever the trip count. */
 void e_loop_begin(ir *e, e_loop *loop, val begin, val end, val step, val *const *carried, int count) {
     *loop = (e_loop){.step = step, .end = end, .index = begin, .open = 1};

@@ -78,7 +78,7 @@ val e_bitcast(ir *e, val a, type to);
 
 /* ---- control flow ---- */
 
-enum { LOOP_CARRIED_MAX = 192 };
+enum { LOOP_CARRIED_MAX = 256 };
 typedef struct e_loop {
     val index;
     struct LLVMOpaqueBasicBlock *entry, *body, *done;
@@ -100,9 +100,16 @@ int e_loop_end(ir *e, e_loop *loop);
                                         (int)(sizeof((val *[]){__VA_ARGS__}) / sizeof(val *)));                        \
          i##_loop.open; e_loop_end(e, &i##_loop))                                                                      \
         for (const val i = i##_loop.index, *i##_once = &i; i##_once; i##_once = NULL)
-/* E_FOR_ALL: carries all `count` values of an array of pointers. */
-#define E_FOR_ALL(i, e, begin, end, step, carried, count)                                                              \
-    for (e_loop i##_loop = e_loop_start(e, begin, end, step, carried, count); i##_loop.open; e_loop_end(e, &i##_loop)) \
+/* carried_values: what a loop is to carry, where that is counted while generating. e_carry adds `count` values in a row. */
+typedef struct carried_values {
+    val *value[LOOP_CARRIED_MAX];
+    int count;
+} carried_values;
+void e_carry(ir *e, carried_values *c, val *values, int count);
+/* E_FOR_ALL: carries all of a carried_values. */
+#define E_FOR_ALL(i, e, begin, end, step, carried)                                                                     \
+    for (e_loop i##_loop = e_loop_start(e, begin, end, step, (carried).value, (carried).count); i##_loop.open;         \
+         e_loop_end(e, &i##_loop))                                                                                     \
         for (const val i = i##_loop.index, *i##_once = &i; i##_once; i##_once = NULL)
 /* E_FOR0: nothing is carried. */
 #define E_FOR0(i, e, begin, end, step)                                                                                 \

@@ -4,7 +4,7 @@
  * Preshuffled B comes straight from memory, A and plain B through two slots of LDS, one barrier a K tile. */
 #include "gen/gemm/emit_gemm.h"
 
-enum { K_BLOCKS_MAX = 2, LDS_CHUNKS_MAX = 4, LANE_COLUMNS_MAX = 16, CARRIED_MAX = 192 };
+enum { K_BLOCKS_MAX = 2, LDS_CHUNKS_MAX = 4, LANE_COLUMNS_MAX = 16 };
 
 typedef struct four_waves {
     gemm *g;
@@ -334,18 +334,17 @@ static void first_tile(four_waves *f) {
 }
 
 /* What the loop over K tiles carries. */
-static int carried_of(four_waves *f, val **carried) {
-    int count = 0;
-    carried[count++] = &f->slot;
-    for (int x = 0; x < f->m_atoms * f->n_atoms; x++) carried[count++] = &f->sums.v[x];
-    for (int x = 0; x < f->a.outer * f->a.steps; x++) carried[count++] = &f->a.v[x];
+static void carry(four_waves *f, carried_values *c) {
+    ir *const e = f->g->e;
+    e_carry(e, c, &f->slot, 1);
+    e_carry(e, c, f->sums.v, f->m_atoms * f->n_atoms);
+    e_carry(e, c, f->a.v, f->a.outer * f->a.steps);
     for (int kb = 0; kb < f->k_blocks; kb++) {
-        for (int x = 0; x < f->b[kb].outer * f->b[kb].steps; x++) carried[count++] = &f->b[kb].v[x];
+        e_carry(e, c, f->b[kb].v, f->b[kb].outer * f->b[kb].steps);
         if (!loads_scales(f)) continue;
-        for (int i = 0; i < a_scales(f); i++) carried[count++] = &f->a_scale[kb][i];
-        for (int j = 0; j < b_scales(f); j++) carried[count++] = &f->b_scale[kb][j];
+        e_carry(e, c, f->a_scale[kb], a_scales(f));
+        e_carry(e, c, f->b_scale[kb], b_scales(f));
     }
-    return count;
 }
 
 static void all_tiles(four_waves *f) {
@@ -353,13 +352,13 @@ static void all_tiles(four_waves *f) {
     ir *const e = g->e;
     for (int t = 0; t < g->unroll; t++) k_tile(f, e_i32(e, t), t == g->unroll - 1 ? NEXT_NONE : NEXT_WHOLE);
     if (g->unroll) return;
-    val *carried[CARRIED_MAX];
-    const int count = carried_of(f, carried);
+    carried_values carried = {0};
+    carry(f, &carried);
     const val zero = e_i32(e, 0), one = e_i32(e, 1), last = e_addi(e, g->k_tiles, -1);
     val whole = last;
     if (g->k_tail) whole = e_max(e, e_addi(e, last, -1), zero);
-    E_FOR_ALL(t, e, zero, whole, one, carried, count) k_tile(f, t, NEXT_WHOLE);
-    if (g->k_tail) E_FOR_ALL(t, e, whole, last, one, carried, count) k_tile(f, t, NEXT_TO_K);
+    E_FOR_ALL(t, e, zero, whole, one, carried) k_tile(f, t, NEXT_WHOLE);
+    if (g->k_tail) E_FOR_ALL(t, e, whole, last, one, carried) k_tile(f, t, NEXT_TO_K);
     k_tile(f, last, NEXT_NONE);
 }
 

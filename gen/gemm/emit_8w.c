@@ -27,8 +27,7 @@ enum {
     ATOMS_MAX = 16,
     PARTS_MAX = 64,
     SCALE_PHASE = 0, /* that loads the scales of the next K tile: those of this one have left their registers */
-    LANE_COLUMNS_MAX = 4,
-    CARRIED_MAX = 192
+    LANE_COLUMNS_MAX = 4
 };
 
 /* The order in which the halves are fetched and read; group q needs half q / 2 of A and q % 2 of B. */
@@ -457,19 +456,19 @@ static void first_tiles(eight_waves *w) {
 }
 
 /* What the loop over K tiles carries. */
-static int carried_of(eight_waves *w, val **carried) {
-    int count = 0;
-    carried[count++] = &w->slot;
-    for (int x = 0; x < w->sums.m_atoms * w->sums.n_atoms; x++) carried[count++] = &w->sums.v[x];
-    for (int i = 0; i < w->a.atoms; i++) carried[count++] = &w->a.fragments[0].v[i];
-    for (int j = 0; j < w->b.atoms; j++) carried[count++] = &w->b.fragments[0].v[j];
+static void carry(eight_waves *w, carried_values *c) {
+    ir *const e = w->g->e;
+    e_carry(e, c, &w->slot, 1);
+    e_carry(e, c, w->sums.v, w->sums.m_atoms * w->sums.n_atoms);
+    e_carry(e, c, w->a.fragments[0].v, w->a.atoms);
+    e_carry(e, c, w->b.fragments[0].v, w->b.atoms);
     for (int u = 0; u < CHUNKS; u++) {
-        carried[count++] = &w->a.lane[u];
-        carried[count++] = &w->b.lane[u];
+        e_carry(e, c, &w->a.lane[u], 1);
+        e_carry(e, c, &w->b.lane[u], 1);
     }
-    for (int i = 0; loads_scales(w) && i < a_scales(w); i++) carried[count++] = &w->a_scale[i];
-    for (int j = 0; loads_scales(w) && j < b_scales(w); j++) carried[count++] = &w->b_scale[j];
-    return count;
+    if (!loads_scales(w)) return;
+    e_carry(e, c, w->a_scale, a_scales(w));
+    e_carry(e, c, w->b_scale, b_scales(w));
 }
 
 static void all_tiles(eight_waves *w) {
@@ -478,12 +477,12 @@ static void all_tiles(eight_waves *w) {
     for (int t = 0; t < g->unroll; t++)
         k_tile(w, e_i32(e, t), t == g->unroll - 1 ? LAST : t == g->unroll - 2 ? LAST_BUT_ONE : STEADY);
     if (g->unroll) return;
-    val *carried[CARRIED_MAX];
-    const int count = carried_of(w, carried);
+    carried_values carried = {0};
+    carry(w, &carried);
     const val zero = e_i32(e, 0), one = e_i32(e, 1), last = e_addi(e, g->k_tiles, -1);
     const val steady = e_max(e, e_addi(e, last, -1), zero);
-    E_FOR_ALL(t, e, zero, steady, one, carried, count) k_tile(w, t, STEADY);
-    E_FOR_ALL(t, e, steady, last, one, carried, count) k_tile(w, t, LAST_BUT_ONE);
+    E_FOR_ALL(t, e, zero, steady, one, carried) k_tile(w, t, STEADY);
+    E_FOR_ALL(t, e, steady, last, one, carried) k_tile(w, t, LAST_BUT_ONE);
     k_tile(w, last, LAST);
 }
 

@@ -18,8 +18,8 @@ typedef enum gemm_ablation {
     GEMM_NO_SCALES,  /* xscales: scales are constants */
     GEMM_NO_A,       /* xa: A of the first K tile for all of them */
     GEMM_NO_B,       /* xb */
-    GEMM_NO_LDS,     /* xlds: fragments are constants */
-    GEMM_NO_STORE,   /* xstore: one predicated store keeps the sums alive */
+    GEMM_NO_LDS,     /* xlds: fragments of the first K tile for all of them */
+    GEMM_NO_STORE,   /* xstore: the stores stand behind a branch that is never taken */
     GEMM_PLAIN       /* xplain: neither scales nor promotion, the bare product */
 } gemm_ablation;
 

@@ -107,14 +107,20 @@ static cdnagen_status resolve_strides(const plan *p, const cdnagen_gemm_blocksca
 }
 
 /* check_spans: what a workgroup addresses from its tile's first row on is 31 bits; bit 31 marks what is not accessed. */
-static cdnagen_status check_spans(const plan *p, const strides *t, int64_t a_scales_bytes) {
-    const blockscale_geometry g =
-        blockscale_geometry_of((const blockscale_variant *)p->variant, (const blockscale_shape *)p->shape);
+static cdnagen_status check_spans(const plan *p, const strides *t, int64_t n, int64_t a_scales_bytes) {
+    const blockscale_shape *const s = (const blockscale_shape *)p->shape;
+    const blockscale_geometry g = blockscale_geometry_of((const blockscale_variant *)p->variant, s);
+    /* A tile need not begin where a scale does. */
+    const int64_t b_scales = smaller(scale_rows(g.bn, s->scale_n) + 1, scale_rows(n, s->scale_n));
     const struct {
         const char *what;
         int64_t rows, stride, bytes;
-    } spans[] = {{"a_stride", g.bm, t->a, 1}, {"b_stride", g.bn, t->b, 1}, {"c_stride", g.bm, t->c, 2}};
-    for (int i = 0; i < 3; i++) {
+    } spans[] = {{"a_stride", g.bm, t->a, 1},
+                 {"b_stride", g.bn, t->b, 1},
+                 {"c_stride", g.bm, t->c, 2},
+                 {"b_scales_stride", b_scales, t->b_scales, s->scales == GEMM_SCALES_F32 ? 4 : 1}};
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        if (i == 3 && spans[i].rows < 2) continue; /* one row has no next */
         const int64_t most = INT32_MAX / (spans[i].rows * spans[i].bytes);
         if (spans[i].stride > most)
             return fail(CDNAGEN_LIMIT,
@@ -151,7 +157,7 @@ static cdnagen_status check_buffers(const plan *p, const cdnagen_gemm_blockscale
     for (int i = 0; i < COUNT; i++) TRY(argument_check(op, &arguments[i]));
     for (int written = BLOCKSCALE_C; written < COUNT; written++)
         for (int i = 0; i < written; i++) TRY(arguments_apart(op, &arguments[i], &arguments[written]));
-    return check_spans(p, t, a_scales > INT64_MAX ? INT64_MAX : (int64_t)a_scales);
+    return check_spans(p, t, a->n, a_scales > INT64_MAX ? INT64_MAX : (int64_t)a_scales);
 }
 
 /* ---- bind ---- */

@@ -137,10 +137,10 @@ static cdnagen_status check_tile(const chip *c, const blockscale_variant *v, con
         return fail(CDNAGEN_LIMIT,
                     "gemm_blockscale: t%dx%dx%d gives each of %d threads %d bytes of A; a multiple of 8 is needed",
                     g->bm, g->bn, g->bk, g->threads, g->a_bytes / g->threads);
-    if (v->async && g->bm <= 16)
+    if (v->async && g->a_bytes / g->threads < 16)
         return fail(CDNAGEN_LIMIT,
                     "gemm_blockscale: async needs 16 bytes of A a thread; t%dx%dx%d has %d: leave async out, or take a "
-                    "tile of 32 rows or more",
+                    "tile of more rows",
                     g->bm, g->bn, g->bk, g->a_bytes / g->threads);
     if (g->lds_bytes > c->lds_bytes)
         return fail(CDNAGEN_LIMIT,

@@ -49,12 +49,10 @@ static val load_atom(blockscale *b, gemm *g, buffer from, int x) {
 static void add_parts(blockscale *b, gemm *g, gemm_sums *s, val tile_index) {
     ir *const e = b->e;
     const int count = s->m_atoms * s->n_atoms;
-    val *carried[GEMM_SUMS_MAX];
-    for (int x = 0; x < count; x++) {
-        s->v[x] = t_no_sums(e, g->atom);
-        carried[x] = &s->v[x];
-    }
-    E_FOR_ALL(part, e, e_i32(e, 0), e_i32(e, b->g.split_k), e_i32(e, 1), carried, count) {
+    for (int x = 0; x < count; x++) s->v[x] = t_no_sums(e, g->atom);
+    carried_values carried = {0};
+    e_carry(e, &carried, s->v, count);
+    E_FOR_ALL(part, e, e_i32(e, 0), e_i32(e, b->g.split_k), e_i32(e, 1), carried) {
         const buffer from = sums_of(b, tile_index, part);
         for (int x = 0; x < count; x++) s->v[x] = e_fadd(e, s->v[x], load_atom(b, g, from, x), 0);
     }

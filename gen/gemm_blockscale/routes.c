@@ -144,7 +144,8 @@ static int is_new(const search *s, const blockscale_variant *v) {
 
 static cdnagen_status consider(search *s, const char *body, tile_order order) {
     char tag[SYMBOL_MAX];
-    snprintf(tag, sizeof tag, "mfma%s_%s", has_wide_dma(&s->job) ? "16x16x128" : "16x16x32", body);
+    snprintf(tag, sizeof tag, "mfma%s_%s",
+             chip_has_atom(s->target->chip, atom_find(16, 16, 128)) ? "16x16x128" : "16x16x32", body);
     blockscale_variant v;
     TRY(tag_parse(&gemm_blockscale_family.tag, tag, &v));
     /* Stores of several columns at once need rows of C that begin with such a group. */

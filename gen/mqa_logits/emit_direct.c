@@ -99,12 +99,11 @@ void mqa_emit_direct(mqa *m) {
     E_IF(e, e_less(e, zero, m->tiles)) {
         stream s = {0};
         begin(m, &s);
-        val *carried[LOOP_CARRIED_MAX];
-        int count = 0;
-        for (int i = 0; i < s.owned * s.words; i++) carried[count++] = &s.loaded[i];
-        for (int i = 0; i < s.owned; i++) carried[count++] = &s.poison[i];
-        for (int i = 0; i < s.groups; i++) carried[count++] = &s.scales[i];
-        for (int i = 0; i < s.products.outer; i++) carried[count++] = &s.products.v[i];
-        E_FOR_ALL(t, e, zero, m->tiles, e_i32(e, 1), carried, count) steps(m, &s, t);
+        carried_values carried = {0};
+        e_carry(e, &carried, s.loaded, s.owned * s.words);
+        e_carry(e, &carried, s.poison, s.owned);
+        e_carry(e, &carried, s.scales, s.groups);
+        e_carry(e, &carried, s.products.v, s.products.outer);
+        E_FOR_ALL(t, e, zero, m->tiles, e_i32(e, 1), carried) steps(m, &s, t);
     }
 }

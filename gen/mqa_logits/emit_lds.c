@@ -346,18 +346,14 @@ static void trip_across(mqa *m, const pipeline *p, val t, handover *h, trips kin
 
 static void loop_across(mqa *m, const pipeline *p, val from, val to, handover *h, trips kind) {
     ir *const e = m->e;
-    val *carried[LOOP_CARRIED_MAX];
-    int count = 0;
-    carried[count++] = &h->slot;
-    carried[count++] = &h->scale;
-    carried[count++] = &h->col;
-    for (int s = 0; s < m->g.k_steps; s++) carried[count++] = &h->fragment[s];
-    for (int i = 0; i < m->g.item_tiles; i++) carried[count++] = &h->sums.v[i];
-    for (int i = 0; i < open_sums(m); i++) carried[count++] = &h->group[i];
-    e_loop loop;
-    e_loop_begin(e, &loop, from, to, e_i32(e, 1), carried, count);
-    trip_across(m, p, loop.index, h, kind);
-    e_loop_end(e, &loop);
+    carried_values carried = {0};
+    e_carry(e, &carried, &h->slot, 1);
+    e_carry(e, &carried, &h->scale, 1);
+    e_carry(e, &carried, &h->col, 1);
+    e_carry(e, &carried, h->fragment, m->g.k_steps);
+    e_carry(e, &carried, h->sums.v, m->g.item_tiles);
+    e_carry(e, &carried, h->group, open_sums(m));
+    E_FOR_ALL(t, e, from, to, e_i32(e, 1), carried) trip_across(m, p, t, h, kind);
 }
 
 static void tiles_across(mqa *m, const pipeline *p) {

@@ -2,7 +2,7 @@
 /* One KV tile against a wave's rows: products, ReLU and weighted head sum, reduction over lanes, store. */
 #include "gen/mqa_logits/emit.h"
 
-/* sum over the lane's own heads of the item of relu(product) * weight; the weights as load_row left them are halved. */
+/* sum over the lane's own heads of the item of relu(product) * weight; the weights as load_weights left them are halved. */
 static val head_sum(mqa *m, const mqa_item *item, const tile *sums) {
     ir *const e = m->e;
     const int acc = m->g.acc, count = m->g.item_tiles * acc;

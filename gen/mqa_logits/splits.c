@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Into how many parts each window is cut, so that a launch fills the device. source: README.md of this folder, "Splits" */
 #include <stdint.h>
-#include <string.h>
 
 #include "core/integer.h"
 #include "gen/mqa_logits/mqa_logits.h"
@@ -14,11 +13,9 @@ enum {
 
 /* What a part is at least. */
 static const struct {
-    const char *chip;
     int64_t seq_kv_min; /* shorter windows are not cut */
     int64_t tiles_min;
-} policies[] = {{"gfx942", 4096, 8}, {"gfx950", 0, 2}};
-enum { POLICIES = sizeof policies / sizeof *policies };
+} policies[CHIP_COUNT] = {[CHIP_GFX942] = {4096, 8}, [CHIP_GFX950] = {0, 2}};
 
 /* fewest_passes: a pass is as many workgroups as the device holds at once; its length is one part and its start. */
 static int64_t fewest_passes(int64_t grid_x, int64_t tiles, int64_t at_once, int64_t most) {
@@ -33,8 +30,7 @@ static int64_t fewest_passes(int64_t grid_x, int64_t tiles, int64_t at_once, int
 }
 
 int mqa_split_count(const chip *c, int64_t grid_x, int64_t seq_kv, int64_t bkv, int cus, uint32_t workgroups_per_cu) {
-    size_t k = 0;
-    while (k + 1 < POLICIES && strcmp(policies[k].chip, c->name)) k++;
+    const int k = chip_index(c);
     if (grid_x <= 0 || seq_kv <= 0 || seq_kv < policies[k].seq_kv_min) return 1;
     const int64_t tiles = larger(seq_kv / bkv, 1);
     const int64_t most = larger(tiles / policies[k].tiles_min, 1);

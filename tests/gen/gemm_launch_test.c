@@ -263,6 +263,16 @@ static void large_matrices(void **state) {
     expect_error("scales", blockscale_bind(&p, NULL, &a, &l), CDNAGEN_LIMIT,
                  (const char *const[]){"the scales of A span", NULL});
     a.a_scales_stride = 0;
+    a.n = 256;
+    a.b_scales_stride = 1ll << 28; /* a tile of 128 columns may lie in two rows of scales */
+    expect_error("scales of B", blockscale_bind(&p, NULL, &a, &l), CDNAGEN_LIMIT,
+                 (const char *const[]){"b_scales_stride 268435456 is more than 268435455", "2 rows", NULL});
+    a.b_scales_stride--;
+    assert_int_equal(blockscale_bind(&p, NULL, &a, &l), CDNAGEN_OK);
+    a.n = 128;
+    a.b_scales_stride = 1ll << 33; /* one row has no next */
+    assert_int_equal(blockscale_bind(&p, NULL, &a, &l), CDNAGEN_OK);
+    a.b_scales_stride = 0;
     a.m = a.n = 1 << 22;
     a.k = 32;
     a.c = at(0x90000000000, (size_t)1 << 46);

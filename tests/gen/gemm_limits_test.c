@@ -81,6 +81,7 @@ static void at_the_limit(void **state) {
     (void)state;
     static const char *const rows[][3] = {
         {"gfx950", "mfma16x16x128_t32x256x128_4w_async", "b=preshuffled"},
+        {"gfx950", "mfma16x16x128_t16x64x256_4w_async", "b=preshuffled"},
         {"gfx942", "mfma16x16x32_t64x128x128_4w", "b=plain"},
         {"gfx942", "mfma16x16x32_t128x256x128_4w_cs", "b=preshuffled"},
         {"gfx950", "mfma16x16x128_t256x256x128_8w_cs", ""},

@@ -167,12 +167,11 @@ static void lds_is_read_and_written_in_words_of_16_bytes(void **state) {
 static void an_array_of_values_is_carried(void **state) {
     (void)state;
     ir *const e = open_kernel("gfx950");
-    val x[LOOP_CARRIED_MAX], *carried[LOOP_CARRIED_MAX];
-    for (int i = 0; i < LOOP_CARRIED_MAX; i++) {
-        x[i] = e_f32(e, i);
-        carried[i] = &x[i];
-    }
-    E_FOR_ALL(i, e, e_i32(e, 0), e_arg(e, ARG_COUNT), e_i32(e, 1), carried, LOOP_CARRIED_MAX) {
+    val x[LOOP_CARRIED_MAX];
+    carried_values carried = {0};
+    for (int i = 0; i < LOOP_CARRIED_MAX; i++) x[i] = e_f32(e, i);
+    e_carry(e, &carried, x, LOOP_CARRIED_MAX);
+    E_FOR_ALL(i, e, e_i32(e, 0), e_arg(e, ARG_COUNT), e_i32(e, 1), carried) {
         const val factor = e_bitcast(e, i, F32);
         for (int j = 0; j < LOOP_CARRIED_MAX; j++) x[j] = e_fmul(e, x[j], factor, 0);
     }
