@@ -77,7 +77,7 @@ static void listen_to(worker *w) {
     }
     close(w->stream);
     w->stream = -1;
-    while (waitpid(w->pid, &w->status, 0) < 0 && errno == EINTR) continue;
+    while (!w->lost && waitpid(w->pid, &w->status, 0) < 0) w->lost = errno != EINTR;
 }
 
 static void stop_if_late(worker *w, double now) {
@@ -134,6 +134,9 @@ cdnagen_status worker_result(const worker *w, double seconds, long megabytes) {
     const char *line = last_line(w->said.data);
     if (!strncmp(line, prefix, strlen(prefix))) line += strlen(prefix);
     if (w->late) return fail(CDNAGEN_COMPILE, "it was stopped after %g seconds, its limit", seconds);
+    if (w->lost)
+        return fail(CDNAGEN_IO, "how its worker ended is not known, because this process collects its children itself "
+                                "(SIGCHLD ignored?): leave them to waitpid");
     if (WIFEXITED(w->status) && !WEXITSTATUS(w->status)) return CDNAGEN_OK;
     size_t sentence = 0;
     const cdnagen_status own = WIFEXITED(w->status) ? named_status(line, &sentence) : CDNAGEN_OK;

@@ -15,6 +15,7 @@ typedef struct worker {
     text said;       /* on stderr */
     double deadline; /* clock_ms; 0: none */
     int late;        /* stopped because of it */
+    int lost;        /* it has ended, and the process has collected it elsewhere: how is not known */
     int status;      /* of waitpid, once it has ended */
 } worker;
 
@@ -30,7 +31,7 @@ cdnagen_status worker_start(const char *const *argv, const char *variable, int o
 void worker_wait(worker *workers, size_t count);
 
 /* worker_result: OK, or what it failed with, as the thread's error: its own sentence, or how it ended.
- * errors: its own; NO_MEMORY (it died under a memory limit), COMPILE (it crashed or was late) */
+ * errors: its own; NO_MEMORY (it died under a memory limit), COMPILE (it crashed or was late), IO (it is lost) */
 cdnagen_status worker_result(const worker *w, double seconds, long megabytes);
 
 void worker_free(worker *w);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Compiling in cdnagen-worker, from a process that has no compiler: the kernel, and every way in which a worker ends. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -101,10 +102,24 @@ static void every_end_of_a_worker_is_a_status(void **state) {
     assert_non_null(strstr(cdnagen_error(), "set CDNAGEN_WORKER"));
 }
 
+/* Where SIGCHLD is ignored the kernel collects children, and no worker's end can be asked for. */
+static void a_worker_that_was_collected_elsewhere_is_told(void **state) {
+    (void)state;
+    size_t size = 0;
+    setenv("CDNAGEN_WORKER", WORKER, 1);
+    void (*const before)(int) = signal(SIGCHLD, SIG_IGN);
+    const cdnagen_status s = generate(0, 0, &size);
+    signal(SIGCHLD, before);
+    if (s != CDNAGEN_IO || !strstr(cdnagen_error(), "SIGCHLD ignored?"))
+        fail_msg("%s: %s", cdnagen_status_name(s), cdnagen_error());
+    if (generate(0, 0, &size)) fail_msg("%s", cdnagen_error());
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_worker_makes_the_kernel),
         cmocka_unit_test(every_end_of_a_worker_is_a_status),
+        cmocka_unit_test(a_worker_that_was_collected_elsewhere_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
