@@ -66,13 +66,21 @@ cdnagen_status worker_start(const char *const *argv, const char *variable, int o
     return CDNAGEN_OK;
 }
 
+/* hear: the last SAID_MAX bytes of what it says are kept, for its error is the last line. */
+static void hear(text *said, const char *piece, size_t size) {
+    const size_t all = said->length + size, drop = all > SAID_MAX ? all - SAID_MAX : 0;
+    if (drop) memmove(said->data, said->data + drop, said->length - drop);
+    said->length -= drop;
+    text_add_bytes(said, piece, size);
+}
+
 /* listen: what the worker has said; at the end of it, its end. */
 static void listen_to(worker *w) {
     char piece[4096];
     const ssize_t n = read(w->stream, piece, sizeof piece);
     if (n < 0 && errno == EINTR) return;
     if (n > 0) {
-        if (w->said.length < SAID_MAX) text_add_bytes(&w->said, piece, (size_t)n);
+        hear(&w->said, piece, (size_t)n);
         return;
     }
     close(w->stream);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A worker: one child process that makes one kernel, so that its crash, its time and its memory are its own. Spawned, not
- * forked. What it says on stderr is kept. */
+ * forked. The end of what it says on stderr is kept. */
 #ifndef RUNTIME_WORKER_H
 #define RUNTIME_WORKER_H
 
@@ -12,7 +12,7 @@
 typedef struct worker {
     pid_t pid;
     int stream;      /* read end of its stderr; -1: it has ended */
-    text said;       /* on stderr */
+    text said;       /* on stderr: the end of it */
     double deadline; /* clock_ms; 0: none */
     int late;        /* stopped because of it */
     int lost;        /* it has ended, and the process has collected it elsewhere: how is not known */

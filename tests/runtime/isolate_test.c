@@ -67,6 +67,8 @@ static void every_end_of_a_worker_is_a_status(void **state) {
         {"echo no object", 0, 0, CDNAGEN_BAD_OBJECT, "ELF"},
         {"true", 0, 0, CDNAGEN_COMPILE, "no code object"},
         {"echo 'cdnagen: LLVM is ill (CDNAGEN_COMPILE)' >&2; exit 1", 0, 0, CDNAGEN_COMPILE, "LLVM is ill"},
+        {"head -c 65536 /dev/zero | tr '\\0' '\\n' >&2; echo 'cdnagen: no such unit (CDNAGEN_LIMIT)' >&2; exit 1", 0, 0,
+         CDNAGEN_LIMIT, "no such unit"},
         {"exec " WORKER " \"$1\" \"$2\" \"$3\" other", 0, 0, CDNAGEN_UNAVAILABLE, "another build"},
         {"exec " WORKER " nonsense \"$2\" \"$3\" \"$4\"", 0, 0, CDNAGEN_BAD_TAG, "nonsense"},
     };
