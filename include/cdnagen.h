@@ -141,7 +141,8 @@ typedef struct cdnagen_options {
     int kernels_kept;    /* kernels that stay loaded after cdnagen_free_kernel, by texts of tag and shape; 0: 1,024 */
     int isolate;         /* nonzero: compile in a process of its own, cdnagen-worker, whose crash is CDNAGEN_COMPILE;
                             also where this library has no compiler */
-    int isolate_seconds, isolate_megabytes; /* that it may take, of its data; 0: no limit */
+    int isolate_seconds, isolate_megabytes; /* that it may take, of its data; 0: no limit. Over the time is
+                                               CDNAGEN_COMPILE, an end as for lack of memory CDNAGEN_NO_MEMORY */
 } cdnagen_options;
 
 /* cdnagen_create_context: check the options (NULL: the defaults) and make a context; the device is opened, and sim_mode

@@ -15,7 +15,7 @@
 
 #include "core/clock.h"
 
-enum { SAID_MAX = 16 << 10 };
+enum { SAID_MAX = 16 << 10, WAIT_MAX = 1 << 30 /* ms, of a poll */ };
 
 /* make_environment: pointers into the process's own, and `variable`.   owner: mem_free */
 static const char **make_environment(const char *variable) {
@@ -45,6 +45,24 @@ static int spawn(const char *const *argv, const char *const *environment, int ou
     return error;
 }
 
+/* limit_data: data, not address space: a library that is mapped takes no memory of its own. A lower hard limit of this
+ * process is the worker's already, and only a privileged one may raise it. */
+static int limit_data(pid_t pid, long megabytes) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_DATA, &limit)) return errno;
+    const rlim_t wanted = (rlim_t)megabytes << 20;
+    if (wanted < limit.rlim_max) limit.rlim_max = wanted;
+    limit.rlim_cur = limit.rlim_max;
+    return prlimit(pid, RLIMIT_DATA, &limit, NULL) ? errno : 0;
+}
+
+/* collect: its status, once it has ended. */
+static void collect(worker *w) {
+    close(w->stream);
+    w->stream = -1;
+    while (!w->lost && waitpid(w->pid, &w->status, 0) < 0) w->lost = errno != EINTR;
+}
+
 cdnagen_status worker_start(const char *const *argv, const char *variable, int output, double seconds, long megabytes,
                             worker *out) {
     *out = (worker){.stream = -1};
@@ -60,10 +78,11 @@ cdnagen_status worker_start(const char *const *argv, const char *variable, int o
     }
     out->stream = ends[0];
     out->deadline = seconds > 0 ? clock_ms() + seconds * 1e3 : 0;
-    /* Data, not address space: a library that is mapped takes no memory of its own. */
-    const struct rlimit limit = {(rlim_t)megabytes << 20, (rlim_t)megabytes << 20};
-    if (megabytes > 0) prlimit(out->pid, RLIMIT_DATA, &limit, NULL);
-    return CDNAGEN_OK;
+    error = megabytes > 0 ? limit_data(out->pid, megabytes) : 0;
+    if (!error) return CDNAGEN_OK;
+    kill(out->pid, SIGKILL);
+    collect(out);
+    return fail(CDNAGEN_IO, "a worker's memory cannot be limited to %ld MB: %s", megabytes, strerror(error));
 }
 
 /* hear: the last SAID_MAX bytes of what it says are kept, for its error is the last line. */
@@ -83,9 +102,7 @@ static void listen_to(worker *w) {
         hear(&w->said, piece, (size_t)n);
         return;
     }
-    close(w->stream);
-    w->stream = -1;
-    while (!w->lost && waitpid(w->pid, &w->status, 0) < 0) w->lost = errno != EINTR;
+    collect(w);
 }
 
 static void stop_if_late(worker *w, double now) {
@@ -105,7 +122,8 @@ void worker_wait(worker *workers, size_t count) {
     }
     const double now = clock_ms();
     /* Without memory for the list: look at all of them after a moment. */
-    const int ms = !streams ? 10 : first <= 0 ? -1 : first > now ? (int)(first - now) + 1 : 0;
+    const double left = first > now ? first - now : 0;
+    const int ms = !streams ? 10 : first <= 0 ? -1 : left < (double)WAIT_MAX ? (int)left + (left > 0) : WAIT_MAX;
     const int ready = poll(streams, streams ? count : 0, ms);
     for (size_t i = 0; i < count; i++) {
         struct pollfd one = {.fd = workers[i].stream, .events = POLLIN};
@@ -137,6 +155,17 @@ static cdnagen_status named_status(const char *line, size_t *sentence) {
     return CDNAGEN_OK;
 }
 
+/* ran_out: an end as memory that ran out makes it: a signal of the kernel or of abort(), or what the loader, LLVM or
+ * libstdc++ say of it. */
+static int ran_out(int status, const char *line) {
+    static const char *const words[] = {"bad_alloc",       "llocation failed",      "out of memory",
+                                        "allocate memory", "failed to map segment", "cannot map zero-fill pages"};
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGABRT || WTERMSIG(status) == SIGKILL)) return 1;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(line, words[i])) return 1;
+    return 0;
+}
+
 cdnagen_status worker_result(const worker *w, double seconds, long megabytes) {
     static const char prefix[] = "cdnagen: ";
     const char *line = last_line(w->said.data);
@@ -155,8 +184,8 @@ cdnagen_status worker_result(const worker *w, double seconds, long megabytes) {
     else
         snprintf(how, sizeof how, "exit code %d", WEXITSTATUS(w->status));
     if (megabytes > 0)
-        return fail(CDNAGEN_NO_MEMORY, "its worker ended with %s under a limit of %ld MB: %.300s", how, megabytes,
-                    line);
+        return fail(ran_out(w->status, line) ? CDNAGEN_NO_MEMORY : CDNAGEN_COMPILE,
+                    "its worker ended with %s under a limit of %ld MB: %.300s", how, megabytes, line);
     return fail(CDNAGEN_COMPILE, "its worker ended with %s: %.300s", how, line);
 }
 

@@ -23,7 +23,7 @@ typedef struct worker {
  * ("NAME=VALUE"; NULL: none).
  * output: where its standard output goes, -1: nowhere
  * units: seconds and MB (2^20 bytes) that it may take, 0: no limit
- * errors: IO (it cannot be started), NO_MEMORY   owner: worker_free, after it has ended */
+ * errors: IO (it cannot be started, or its memory not be limited), NO_MEMORY   owner: worker_free, after it has ended */
 cdnagen_status worker_start(const char *const *argv, const char *variable, int output, double seconds, long megabytes,
                             worker *out);
 
@@ -31,7 +31,8 @@ cdnagen_status worker_start(const char *const *argv, const char *variable, int o
 void worker_wait(worker *workers, size_t count);
 
 /* worker_result: OK, or what it failed with, as the thread's error: its own sentence, or how it ended.
- * errors: its own; NO_MEMORY (it died under a memory limit), COMPILE (it crashed or was late), IO (it is lost) */
+ * errors: its own; NO_MEMORY (under a memory limit, it died as without memory), COMPILE (it died otherwise or was late),
+ *         IO (it is lost) */
 cdnagen_status worker_result(const worker *w, double seconds, long megabytes);
 
 void worker_free(worker *w);

@@ -100,12 +100,22 @@ static void several_targets_are_told_apart(void **state) {
     command_shell("test -f d/gfx950/*.co && test -f d/gfx950:xnack-/*.co && test $(find d/v1 -type f | wc -l) = 2");
 }
 
+/* Without memory a sanitizer's own start ends in ways that are not the command's. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define STARTS_A_SANITIZER 1
+#endif
+#endif
+#ifndef STARTS_A_SANITIZER
+#define STARTS_A_SANITIZER 0
+#endif
+
 static void a_memory_limit_is_one_kernels_own(void **state) {
     (void)state;
     command_shell("printf '" DIRECT " heads=64 dim=128\\n' >jobs");
     precompile_says("", "--jobs jobs --out d --memory 1", 1, "under a limit of 1 MB");
     json_t *report = report_of("d/report.json");
-    assert_string_equal(member(report, 0, "status"), "CDNAGEN_NO_MEMORY");
+    if (!STARTS_A_SANITIZER) assert_string_equal(member(report, 0, "status"), "CDNAGEN_NO_MEMORY");
     json_decref(report);
     precompile_says("", "--jobs jobs --out d", 0, "1 jobs: 1 generated");
 }
