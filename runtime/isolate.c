@@ -14,19 +14,39 @@
 
 enum { PATH_BYTES = 4096, TAG_BYTES = 1024 };
 
+/* own_file: the file that this code is in. A library that was not opened by its whole path, or a program, whose name is
+ * what its caller made it, is told by the kernel's path of the program: the current folder is never looked into. */
+static cdnagen_status own_file(char path[PATH_BYTES]) {
+    static const char own[1] = {0}; /* in this library */
+    Dl_info where;
+    ssize_t size;
+    if (dladdr(own, &where) && where.dli_fname && where.dli_fname[0] == '/')
+        size = snprintf(path, PATH_BYTES, "%s", where.dli_fname);
+    else
+        size = readlink("/proc/self/exe", path, PATH_BYTES);
+    if (size <= 0 || size >= PATH_BYTES || path[0] != '/')
+        return fail(CDNAGEN_IO,
+                    "where this library is has no path of at most %d bytes: set CDNAGEN_WORKER to where "
+                    "cdnagen-worker is",
+                    PATH_BYTES - 1);
+    path[size] = 0;
+    return CDNAGEN_OK;
+}
+
 static cdnagen_status find_worker(char path[PATH_BYTES]) {
     static const char *const places[] = {"", "../libexec/cdnagen/"};
-    static const char own[1] = {0}; /* in this library */
     const char *const named = getenv("CDNAGEN_WORKER");
-    Dl_info where;
-    if (named && *named) return snprintf(path, PATH_BYTES, "%s", named), CDNAGEN_OK;
-    const char *const file = dladdr(own, &where) && where.dli_fname ? where.dli_fname : "";
-    const char *const slash = strrchr(file, '/');
-    const int folder = slash ? (int)(slash + 1 - file) : 0;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, PATH_BYTES, "%.*s%scdnagen-worker", folder, file, places[i]);
-        if (!access(path, X_OK)) return CDNAGEN_OK;
+    char file[PATH_BYTES];
+    if (named && *named) {
+        if (snprintf(path, PATH_BYTES, "%s", named) < PATH_BYTES) return CDNAGEN_OK;
+        return fail(CDNAGEN_IO, "CDNAGEN_WORKER has more than %d bytes", PATH_BYTES - 1);
     }
+    TRY(own_file(file));
+    const int folder = (int)(strrchr(file, '/') + 1 - file);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (snprintf(path, PATH_BYTES, "%.*s%scdnagen-worker", folder, file, places[i]) < PATH_BYTES &&
+            !access(path, X_OK))
+            return CDNAGEN_OK;
     return fail(CDNAGEN_IO, "there is no cdnagen-worker beside %s or in %.*s%s: set CDNAGEN_WORKER to where it is",
                 file, folder, file, places[1]);
 }

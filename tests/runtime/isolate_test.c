@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/clock.h"
@@ -134,11 +135,46 @@ static void a_worker_that_was_collected_elsewhere_is_told(void **state) {
     if (generate(0, 0, &size)) fail_msg("%s", cdnagen_error());
 }
 
-int main(void) {
+/* A program that was found on PATH has a bare name, whose folder is not the current one. */
+static void no_worker_is_taken_from_the_current_folder(void **state) {
+    (void)state;
+    char folder[] = "/tmp/cdnagen-folder-XXXXXX", self[4096], line[16384];
+    const ssize_t size = readlink("/proc/self/exe", self, sizeof self - 1);
+    assert_true(size > 0 && mkdtemp(folder));
+    self[size] = 0;
+    char *const name = strrchr(self, '/');
+    *name = 0;
+    unsetenv("CDNAGEN_WORKER");
+    snprintf(line, sizeof line,
+             "cd %s && printf '#!/bin/sh\\ntouch ran\\n' >cdnagen-worker && chmod +x cdnagen-worker && "
+             "PATH=\"%s:$PATH\" && %s without-worker; code=$?; test ! -e ran || code=100; rm -r %s; exit $code",
+             folder, self, name + 1, folder);
+    const int end = system(line);
+    assert_true(WIFEXITED(end));
+    assert_int_equal(WEXITSTATUS(end), CDNAGEN_IO);
+}
+
+static void a_path_that_does_not_fit_is_refused(void **state) {
+    (void)state;
+    char path[4096 + sizeof WORKER "-not"];
+    size_t size = 0;
+    memset(path, '/', sizeof path);
+    memcpy(path + 4095 - strlen(WORKER), WORKER "-not", sizeof WORKER + 4); /* its first 4095 bytes name the worker */
+    setenv("CDNAGEN_WORKER", path, 1);
+    const cdnagen_status s = generate(0, 0, &size);
+    unsetenv("CDNAGEN_WORKER");
+    if (s != CDNAGEN_IO || !strstr(cdnagen_error(), "CDNAGEN_WORKER has more than"))
+        fail_msg("%s: %s", cdnagen_status_name(s), cdnagen_error());
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && !strcmp(argv[1], "without-worker")) return (int)generate(0, 0, &(size_t){0});
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_worker_makes_the_kernel),
         cmocka_unit_test(every_end_of_a_worker_is_a_status),
         cmocka_unit_test(a_worker_that_was_collected_elsewhere_is_told),
+        cmocka_unit_test(no_worker_is_taken_from_the_current_folder),
+        cmocka_unit_test(a_path_that_does_not_fit_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
