@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* mqa_logits in the timing model: each case with the tag and the split that `auto` resolves to.
- * usage: bench_mqa [--full] [--target ID] [--shapes-csv FILE] [-o FILE] [-j PROCESSES] */
+ * usage: bench_mqa [--full] [--target ID] [--shapes-csv FILE] [-o FILE] [-j PROCESSES]
+ * Exit code 1 if a case has an error. */
 #include "bench/mqa.h"
 
 #include <stdatomic.h>
@@ -12,6 +13,8 @@
 
 #include "core/clock.h"
 #include "study/explain.h"
+
+enum { PROCESSES_MAX = 1024 };
 
 /* shared: what the processes fill. */
 typedef struct shared {
@@ -81,12 +84,17 @@ static cdnagen_status run_case(cdnagen *ctx, const target *t, const mqa_case *c,
     return status;
 }
 
-/* work: take cases until there is none left. */
+static int stop(void) {
+    fprintf(stderr, "bench_mqa: %s\n", cdnagen_error());
+    return 1;
+}
+
+/* work: take cases until there is none left; 1 if it cannot begin. */
 static int work(const target *t, const mqa_case *cases, size_t count, shared *s) {
     const cdnagen_options options = {
         .size = sizeof options, .device = "sim", .target = t->text, .sim_mode = "threads=1"};
     cdnagen *ctx = NULL;
-    if (cdnagen_create_context(&options, &ctx)) return 1;
+    if (cdnagen_create_context(&options, &ctx)) return stop();
     for (size_t i; (i = atomic_fetch_add(&s->next, 1)) < count;) {
         mqa_result *const r = &s->results[i];
         if (run_case(ctx, t, &cases[i], r)) snprintf(r->error, sizeof r->error, "%s", cdnagen_error());
@@ -97,20 +105,30 @@ static int work(const target *t, const mqa_case *cases, size_t count, shared *s)
     return 0;
 }
 
-static void work_all(const target *t, const mqa_case *cases, size_t count, shared *s, int processes) {
-    for (int i = 1; i < processes; i++)
-        if (!fork()) _exit(work(t, cases, count, s));
-    work(t, cases, count, s);
-    while (wait(NULL) > 0) continue;
+/* work_all: 1 if a process could not be started or did not end well, or a case has an error. */
+static int work_all(const target *t, const mqa_case *cases, size_t count, shared *s, int processes) {
+    int failed = 0, status;
+    for (int i = 1; i < processes && !failed; i++) {
+        const pid_t child = fork();
+        if (!child) _exit(work(t, cases, count, s));
+        if (child < 0) perror("bench_mqa: a process cannot be started"), failed = 1;
+    }
+    failed |= work(t, cases, count, s);
+    while (wait(&status) > 0) failed |= status != 0;
     if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K");
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         if (!s->results[i].done)
             snprintf(s->results[i].error, sizeof s->results[i].error, "its process ended before it");
+        failed |= *s->results[i].error != 0;
+    }
+    return failed;
 }
 
-static int stop(void) {
-    fprintf(stderr, "bench_mqa: %s\n", cdnagen_error());
-    return 1;
+/* process_count: 0: no number of processes. */
+static int process_count(const char *words) {
+    char *end;
+    const long n = strtol(words, &end, 10);
+    return *end || n < 1 || n > PROCESSES_MAX ? 0 : (int)n;
 }
 
 int main(int argc, char **argv) {
@@ -126,8 +144,8 @@ int main(int argc, char **argv) {
             output = argv[++i];
         else if (!strcmp(argv[i], "--target") && *value)
             id = argv[++i];
-        else if (!strcmp(argv[i], "-j") && *value)
-            processes = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "-j") && process_count(value))
+            processes = process_count(argv[++i]);
         else
             return fprintf(stderr, "usage: %s [--full] [--target ID] [--shapes-csv FILE] [-o FILE] [-j PROCESSES]\n",
                            argv[0]),
@@ -143,8 +161,8 @@ int main(int argc, char **argv) {
     FILE *const to = output ? fopen(output, "w") : stdout;
     if (s == MAP_FAILED || !to) return perror(output ? output : "memory"), 1;
     const double started = clock_ms();
-    work_all(&t, cases, count, s, processes);
+    const int failed = work_all(&t, cases, count, s, processes);
     mqa_report(to, t.text, cases, s->results, count);
     fprintf(to, "\n%.1f s on this machine, %d processes.\n", (clock_ms() - started) * 1e-3, processes);
-    return to != stdout && fclose(to) ? perror(output), 1 : 0;
+    return to != stdout && fclose(to) ? perror(output), 1 : failed;
 }

@@ -2,6 +2,7 @@
 /* Which cases: the standard shapes and windows, or a CSV file's. */
 #include "bench/mqa.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +18,17 @@ static const int64_t lengths[][2] = {
 static const int64_t heads[] = {32, 64, 128}, dims[] = {64, 128}, cleans[] = {0, 1};
 enum { SHAPES = sizeof lengths / sizeof *lengths, HEADS = 3, DIMS = 2, CLEANS = 2, WINDOWS = WINDOW_PAST_END + 1 };
 
-static void add(mqa_case *out, size_t *count, const mqa_shape *s) {
-    if (*count == MQA_CASES_MAX || mqa_window_check(s) != CDNAGEN_OK) return;
+/* add.   errors: BAD_SHAPE (its window is not of this shape), LIMIT (no room) */
+static cdnagen_status add(mqa_case *out, size_t *count, const mqa_shape *s) {
+    TRY(mqa_window_check(s));
+    if (*count == MQA_CASES_MAX) return fail(CDNAGEN_LIMIT, "there are more than %d cases", MQA_CASES_MAX);
     mqa_case *const c = &out[*count];
     c->shape = *s;
     snprintf(c->words, sizeof c->words, "seq=%lld seq_kv=%lld heads=%lld dim=%lld clean=%lld window=%s batch=%lld",
              (long long)s->seq, (long long)s->seq_kv, (long long)s->heads, (long long)s->dim, (long long)s->clean,
              mqa_window_names[s->window], (long long)s->batch);
     ++*count;
+    return CDNAGEN_OK;
 }
 
 size_t mqa_cases_standard(int full, mqa_case *out) {
@@ -55,7 +59,9 @@ typedef struct layout {
     column of[16];
 } layout;
 
+/* bad: what is wrong with a cell, or with the line (`cell` ""). */
 static cdnagen_status bad(const layout *l, const char *cell, const char *what) {
+    if (!*cell) return fail(CDNAGEN_BAD_SHAPE, "%s line %d: %s", l->path, l->line, what);
     return fail(CDNAGEN_BAD_SHAPE, "%s line %d: \"%s\": %s", l->path, l->line, cell, what);
 }
 
@@ -101,27 +107,33 @@ static cdnagen_status read_row(const layout *l, char *line, int64_t value[COLUMN
             if ((*to = name_index(mqa_window_names, WINDOW_BATCH_CAUSAL + 1, cell)) < 0)
                 return bad(l, cell, "no window; known: causal, cp, misaligned, empty, past_end, batch_causal");
         } else {
+            errno = 0;
             *to = strtoll(cell, &end, 10);
-            if (*end || *to < 0) return bad(l, cell, "a number is needed");
+            if (*end || *to < 0 || errno) return bad(l, cell, "a number is needed");
         }
     }
+    if (value[SEQ] < 0 || value[SEQ_KV] < 0) return bad(l, "", "a row pins seq and seq_kv");
     return line ? bad(l, line, "more cells than columns") : CDNAGEN_OK;
 }
 
-/* add_row: the product of what the row leaves open. */
-static void add_row(const int64_t value[COLUMNS], mqa_case *out, size_t *count) {
+/* add_row: the product of what the row leaves open, without windows that its shape does not have. */
+static cdnagen_status add_row(const layout *l, const int64_t value[COLUMNS], mqa_case *out, size_t *count) {
     for (int h = 0; h < (value[NUM_HEADS] < 0 ? HEADS : 1); h++)
         for (int d = 0; d < (value[HEAD_DIM] < 0 ? DIMS : 1); d++)
             for (int c = 0; c < (value[CLEAN] < 0 ? CLEANS : 1); c++)
-                for (int w = 0; w < (value[WINDOW] < 0 ? WINDOWS : 1); w++)
-                    add(out, count,
-                        &(mqa_shape){.seq = value[SEQ],
-                                     .seq_kv = value[SEQ_KV],
-                                     .heads = value[NUM_HEADS] < 0 ? heads[h] : value[NUM_HEADS],
-                                     .dim = value[HEAD_DIM] < 0 ? dims[d] : value[HEAD_DIM],
-                                     .clean = value[CLEAN] < 0 ? cleans[c] : value[CLEAN],
-                                     .window = value[WINDOW] < 0 ? w : value[WINDOW],
-                                     .batch = value[BATCH] < 1 ? 1 : value[BATCH]});
+                for (int w = 0; w < (value[WINDOW] < 0 ? WINDOWS : 1); w++) {
+                    const cdnagen_status s =
+                        add(out, count,
+                            &(mqa_shape){.seq = value[SEQ],
+                                         .seq_kv = value[SEQ_KV],
+                                         .heads = value[NUM_HEADS] < 0 ? heads[h] : value[NUM_HEADS],
+                                         .dim = value[HEAD_DIM] < 0 ? dims[d] : value[HEAD_DIM],
+                                         .clean = value[CLEAN] < 0 ? cleans[c] : value[CLEAN],
+                                         .window = value[WINDOW] < 0 ? w : value[WINDOW],
+                                         .batch = value[BATCH] < 1 ? 1 : value[BATCH]});
+                    if (s == CDNAGEN_LIMIT || (s && value[WINDOW] >= 0)) return bad(l, "", cdnagen_error());
+                }
+    return CDNAGEN_OK;
 }
 
 cdnagen_status mqa_cases_from_csv(const char *path, mqa_case *out, size_t *count) {
@@ -140,7 +152,7 @@ cdnagen_status mqa_cases_from_csv(const char *path, mqa_case *out, size_t *count
             continue;
         }
         status = read_row(&l, line, value);
-        if (!status) add_row(value, out, count);
+        if (!status) status = add_row(&l, value, out, count);
     }
     text_free(&file);
     return status;

@@ -64,15 +64,26 @@ static void a_bad_csv_is_named_by_line(void **state) {
     (void)state;
     static const struct {
         const char *text, *part;
-    } rows[] = {
-        {"seq,seq_kv,speed\n1,2,3\n", "line 1: \"speed\""}, {"seq,num_heads\n1,2\n", "seq_kv"},
-        {"seq,seq_kv\n1,2\nx,2\n", "line 3: \"x\""},        {"seq,seq_kv,window\n1,2,round\n", "line 2: \"round\""},
-        {"seq,seq_kv\n1\n", "a cell is missing"},           {"seq,seq_kv\n1,2,3\n", "more cells"}};
+    } rows[] = {{"seq,seq_kv,speed\n1,2,3\n", "line 1: \"speed\""},
+                {"seq,num_heads\n1,2\n", "seq_kv"},
+                {"seq,seq_kv\n1,2\nx,2\n", "line 3: \"x\""},
+                {"seq,seq_kv,window\n1,2,round\n", "line 2: \"round\""},
+                {"seq,seq_kv\n1\n", "a cell is missing"},
+                {"seq,seq_kv\n1,2,3\n", "more cells"},
+                {"seq,seq_kv\n1,2\n,2\n", "line 3: a row pins seq"},
+                {"seq,seq_kv\n1,\n", "line 2: a row pins seq"},
+                {"seq,seq_kv,window\n64,128,cp\n61,113,cp\n", "line 3: mqa_logits: window=cp"},
+                {"seq,seq_kv\n1,99999999999999999999\n", "line 2: \"99999999999999999999\": a number"}};
     size_t count;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(read_csv(rows[i].text, &count), CDNAGEN_BAD_SHAPE);
         if (!strstr(cdnagen_error(), rows[i].part)) fail_msg("row %zu: %s", i, cdnagen_error());
     }
+    /* A row leaves 3 * 2 * 2 * 5 cases open: the 69th is one too many. */
+    char many[1024] = "seq,seq_kv\n";
+    for (int i = 0; i < 69; i++) snprintf(many + strlen(many), sizeof many - strlen(many), "64,2048\n");
+    assert_int_equal(read_csv(many, &count), CDNAGEN_BAD_SHAPE);
+    assert_non_null(strstr(cdnagen_error(), "line 70: there are more than 4096 cases"));
     assert_int_equal(mqa_cases_from_csv("/no/such/file.csv", cases, &count), CDNAGEN_IO);
 }
 
