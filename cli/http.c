@@ -53,17 +53,23 @@ static size_t drop(char *piece, size_t size, size_t count, void *user) {
     return size * count;
 }
 
-static void set_common(CURL *c, const char *url, char *why) {
+static cdnagen_status set_common(CURL *c, const char *url, char *why) {
+    static const char protocols[] = "http,https";
+    CURLcode held = curl.curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, protocols);
+    if (!held) held = curl.curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
+    if (held == CURLE_OUT_OF_MEMORY) return fail_no_memory();
+    if (held)
+        return fail(CDNAGEN_UNAVAILABLE, "push and pull need libcurl 7.85 or newer, which can be held to %s: %s",
+                    protocols, curl.curl_easy_strerror(held));
     curl.curl_easy_setopt(c, CURLOPT_URL, url);
     curl.curl_easy_setopt(c, CURLOPT_ERRORBUFFER, why);
-    curl.curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl.curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     curl.curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
     curl.curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
     curl.curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, 30L);
     curl.curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
     curl.curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, 60L);
     curl.curl_easy_setopt(c, CURLOPT_USERAGENT, "cdnagen");
+    return CDNAGEN_OK;
 }
 
 /* perform: the transfer that was set up, which must end in an answer of 200 to 299. */
@@ -84,12 +90,12 @@ cdnagen_status http_put(const char *url, FILE *from) {
     if (size < 0 || fseeko(from, 0, SEEK_SET)) return fail(CDNAGEN_IO, "PUT %s: the file has no length", url);
     CURL *const c = curl.curl_easy_init();
     if (!c) return fail_no_memory();
-    set_common(c, url, why);
+    cdnagen_status status = set_common(c, url, why);
     curl.curl_easy_setopt(c, CURLOPT_UPLOAD, 1L);
     curl.curl_easy_setopt(c, CURLOPT_READDATA, from);
     curl.curl_easy_setopt(c, CURLOPT_INFILESIZE_LARGE, (curl_off_t)size);
     curl.curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, drop);
-    const cdnagen_status status = perform(c, "PUT", url, why);
+    if (!status) status = perform(c, "PUT", url, why);
     curl.curl_easy_cleanup(c);
     return status;
 }
@@ -100,13 +106,13 @@ cdnagen_status http_get(const char *url, FILE *to) {
     CURL *const c = curl.curl_easy_init();
     if (!c) return fail_no_memory();
     body b = {.file = to};
-    set_common(c, url, why);
+    cdnagen_status status = set_common(c, url, why);
     curl.curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 1L);
     curl.curl_easy_setopt(c, CURLOPT_MAXREDIRS, 8L);
     curl.curl_easy_setopt(c, CURLOPT_FAILONERROR, 1L); /* the text of an error is no pack */
     curl.curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, keep);
     curl.curl_easy_setopt(c, CURLOPT_WRITEDATA, &b);
-    const cdnagen_status status = perform(c, "GET", url, why);
+    if (!status) status = perform(c, "GET", url, why);
     curl.curl_easy_cleanup(c);
     if (b.bytes > HTTP_BYTES_MAX)
         return fail(CDNAGEN_IO, "GET %s: the answer is longer than %lld bytes", url, HTTP_BYTES_MAX);
