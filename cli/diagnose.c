@@ -57,8 +57,10 @@ static void print_run(const diagnosed *x, const trial *t, int measured) {
         printf("not compared: %s\n", x->lacking);
         return;
     }
-    printf("%+7.1f%%  at twice the traffic %+7.1f%%", percent(t->gain), percent(t->gain_at_twice));
-    if (measured) printf("  %.2f us beside %.2f us", x->us, x->us_beside);
+    printf("%+7.1f%%", percent(t->gain));
+    if (measured)
+        printf(" (%.2f us beside %.2f us)  modelled %+7.1f%%", x->us, x->us_beside, percent(t->gain_modelled));
+    printf("  at twice the traffic %+7.1f%%", percent(t->gain_at_twice));
     if (t->kind == CHANGE_TWIN || t->kind == CHANGE_CHOICE) {
         printf("  %s", place_names[x->difference.place]);
         if (x->difference.place != PLACE_NOISE && x->difference.place != PLACE_NOT_COMPARABLE)
@@ -85,18 +87,19 @@ static void print_sweep(const sweep *s, double clk) {
 
 static void print_verdict(const diagnosis_report *r) {
     const verdict *const v = &r->verdict;
+    const char *const by_model = r->measured ? ", by the model" : "";
     static const char none[] = "nothing that was tried";
     if (v->most >= 0)
-        printf("verdict      %s: %s pays most, %.1f%%; at twice the traffic that %s\n",
+        printf("verdict      %s: %s pays most, %.1f%%; at twice the traffic that %s%s\n",
                lever_names[r->trials[v->most].lever], r->runs[v->most].name, percent(r->trials[v->most].gain),
-               v->holds ? "holds" : "DOES NOT HOLD");
+               v->holds ? "holds" : "DOES NOT HOLD", by_model);
     else
         printf("verdict      nothing that was left out or done another way pays more than %.0f%%; at twice the traffic "
-               "that %s\n",
-               percent(VERDICT_NOISE), v->holds ? "holds" : "DOES NOT HOLD");
+               "that %s%s\n",
+               percent(VERDICT_NOISE), v->holds ? "holds" : "DOES NOT HOLD", by_model);
     print_levers("can help", none, v->helps, v->gain);
     print_levers("cannot help", none, v->cannot, NULL);
-    print_levers("hang on the traffic", "none", v->helps ^ v->helps_at_twice, NULL);
+    print_levers("hang on the traffic", "none", v->hangs, NULL);
     for (int l = 0; l < LEVER_COUNT; l++)
         if (v->helps & 1u << l) printf("  %-26s %s\n", lever_names[l], lever_remedies[l]);
     if (v->ceiling < 0)
@@ -145,13 +148,13 @@ static json_t *counts_json(const unsigned counts[KIND_COUNT]) {
 static json_t *run_json(const diagnosed *x, const trial *t) {
     const int compared = t->valid && (t->kind == CHANGE_TWIN || t->kind == CHANGE_CHOICE);
     const int stall = x->difference.stall;
-    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:o, s:f, s:s, s:s?}", "name",
-                     x->name, "kind", kind_names[t->kind], "lever", lever_names[t->lever], "tag", x->tag, "compared",
-                     t->valid, "lacking", x->lacking, "cycles", x->clk, "cycles_at_twice_traffic", x->clk_at_twice,
-                     "us", x->us, "us_of_kernel_beside", x->us_beside, "gain", t->gain, "gain_at_twice_traffic",
-                     t->gain_at_twice, "pays", t->valid && t->gain > VERDICT_NOISE, "counts", counts_json(x->counts),
-                     "mfma_a_wave", x->load.mfma, "localised", compared ? place_names[x->difference.place] : "",
-                     "stall",
+    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:o, s:f, s:s, s:s?}",
+                     "name", x->name, "kind", kind_names[t->kind], "lever", lever_names[t->lever], "tag", x->tag,
+                     "compared", t->valid, "lacking", x->lacking, "cycles", x->clk, "cycles_at_twice_traffic",
+                     x->clk_at_twice, "us", x->us, "us_of_kernel_beside", x->us_beside, "gain", t->gain,
+                     "gain_modelled", t->gain_modelled, "gain_at_twice_traffic", t->gain_at_twice, "pays",
+                     t->valid && t->gain > VERDICT_NOISE, "counts", counts_json(x->counts), "mfma_a_wave", x->load.mfma,
+                     "localised", compared ? place_names[x->difference.place] : "", "stall",
                      !compared || x->difference.place <= PLACE_NOISE ? NULL
                      : stall < 0                                     ? "issue"
                                                                      : sim_stall_names[stall]);
@@ -182,10 +185,9 @@ static json_t *verdict_json(const diagnosis_report *r) {
     return json_pack("{s:s?, s:s?, s:f, s:o, s:o, s:o, s:b, s:f, s:s?, s:f, s:f, s:b}", "lever",
                      m < 0 ? NULL : lever_names[r->trials[m].lever], "change", m < 0 ? NULL : r->runs[m].name, "gain",
                      m < 0 ? 0.0 : r->trials[m].gain, "can_help", levers_json(v->helps), "cannot_help",
-                     levers_json(v->cannot), "hang_on_traffic", levers_json(v->helps ^ v->helps_at_twice),
-                     "holds_at_twice_traffic", v->holds, "noise", VERDICT_NOISE, "ceiling",
-                     c < 0 ? NULL : r->runs[c].tag, "gain_to_ceiling", c < 0 ? 0.0 : r->trials[c].gain, "stop_within",
-                     VERDICT_DONE, "done", v->done);
+                     levers_json(v->cannot), "hang_on_traffic", levers_json(v->hangs), "holds_at_twice_traffic",
+                     v->holds, "noise", VERDICT_NOISE, "ceiling", c < 0 ? NULL : r->runs[c].tag, "gain_to_ceiling",
+                     c < 0 ? 0.0 : r->trials[c].gain, "stop_within", VERDICT_DONE, "done", v->done);
 }
 
 static json_t *kernel_json(const cdnagen_kernel_info *i, const diagnosed *k) {

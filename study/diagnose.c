@@ -128,7 +128,8 @@ static cdnagen_status try_change(const diagnosing *d, const change *c, diagnosed
     if (!status) compare_counts(kernel, c->kind, x);
     if (!status && !*x->lacking) {
         t->valid = 1;
-        t->gain = d->out->measured ? gain(x->us_beside, x->us) : gain(kernel->clk, x->clk);
+        t->gain_modelled = gain(kernel->clk, x->clk);
+        t->gain = d->out->measured ? gain(x->us_beside, x->us) : t->gain_modelled;
         t->gain_at_twice = gain(kernel->clk_at_twice, x->clk_at_twice);
         x->difference =
             x->clk > kernel->clk ? difference_of(&x->load, &kernel->load) : difference_of(&kernel->load, &x->load);

@@ -30,31 +30,43 @@ static double ratio(double part, double whole) { return whole > 0 ? part / whole
 
 static int is_limit(const trial *t) { return t->kind == CHANGE_TWIN || t->kind == CHANGE_FLOOR; }
 
+/* best: the largest gain so far of those that pay, and every lever that has one. */
+typedef struct best {
+    double gain;
+    int at; /* trial, -1: none */
+    unsigned levers;
+} best;
+
+static void take(best *b, double gain, int at, lever l) {
+    if (gain <= VERDICT_NOISE) return;
+    b->levers |= 1u << l;
+    if (b->at >= 0 && gain <= b->gain) return;
+    b->gain = gain;
+    b->at = at;
+}
+
 verdict verdict_of(const trial *trials, size_t count) {
-    verdict v = {.most = -1, .ceiling = -1};
+    verdict v = {.ceiling = -1};
     unsigned tried = 0;
-    int most_at_twice = -1;
+    best most = {.at = -1}, modelled = most, at_twice = most;
     for (int i = 0; i < (int)count; i++) {
         const trial *const t = &trials[i];
-        const unsigned bit = 1u << t->lever;
         if (!t->valid) continue;
         if (is_limit(t) && (v.ceiling < 0 || t->gain > trials[v.ceiling].gain)) v.ceiling = i;
         if (t->kind == CHANGE_FLOOR) continue; /* another kernel altogether: says how far, not why */
-        tried |= bit;
-        if (t->gain > VERDICT_NOISE) {
-            v.helps |= bit;
-            if (t->gain > v.gain[t->lever]) v.gain[t->lever] = t->gain;
-            if (v.most < 0 || t->gain > trials[v.most].gain) v.most = i;
-        }
-        if (t->gain_at_twice > VERDICT_NOISE) {
-            v.helps_at_twice |= bit;
-            if (most_at_twice < 0 || t->gain_at_twice > trials[most_at_twice].gain_at_twice) most_at_twice = i;
-        }
+        tried |= 1u << t->lever;
+        take(&most, t->gain, i, t->lever);
+        take(&modelled, t->gain_modelled, i, t->lever);
+        take(&at_twice, t->gain_at_twice, i, t->lever);
+        if (t->gain > VERDICT_NOISE && t->gain > v.gain[t->lever]) v.gain[t->lever] = t->gain;
     }
+    v.most = most.at;
+    v.helps = most.levers;
     v.cannot = tried & ~v.helps;
+    v.hangs = modelled.levers ^ at_twice.levers;
     v.done = v.ceiling >= 0 && trials[v.ceiling].gain <= VERDICT_DONE;
     v.holds =
-        v.most < 0 ? most_at_twice < 0 : most_at_twice >= 0 && trials[most_at_twice].lever == trials[v.most].lever;
+        modelled.at < 0 ? at_twice.at < 0 : at_twice.at >= 0 && trials[at_twice.at].lever == trials[modelled.at].lever;
     return v;
 }
 

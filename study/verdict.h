@@ -16,22 +16,25 @@
 
 /* ---- changes ---- */
 
-/* trial: what a change was found to gain.   math: gain = time of the kernel / time with the change - 1 */
+/* trial: what a change was found to gain; `gain` is measured where there is a GPU, else gain_modelled.
+ * math: gain = time of the kernel / time with the change - 1 */
 typedef struct trial {
     change_kind kind;
     lever lever;
-    int valid;                  /* 0: it was not run, or does not compare */
-    double gain, gain_at_twice; /* at_twice: with every byte beyond L2 counted twice */
+    int valid;                                 /* 0: it was not run, or does not compare */
+    double gain, gain_modelled, gain_at_twice; /* at_twice: modelled, with every byte beyond L2 counted twice */
 } trial;
 
-/* verdict: bits 1u << lever. `helps`: something of the lever pays; `cannot`: it was tried and nothing does. */
+/* verdict: bits 1u << lever. `helps`: something of the lever pays; `cannot`: it was tried and nothing does.
+ * How the verdict hangs on the traffic is the model's answer to a question of the model, also where gains are measured. */
 typedef struct verdict {
-    unsigned helps, helps_at_twice, cannot;
+    unsigned helps, cannot;
+    unsigned hangs;           /* modelled, they pay with the traffic or with twice of it, not with both */
     double gain[LEVER_COUNT]; /* the largest of a lever that helps */
     int most;                 /* index of the trial that pays most, the bare product left out; -1: none pays */
     int ceiling;              /* index of the fastest of twin and floor; -1: there is none */
     int done;                 /* within VERDICT_DONE of the ceiling */
-    int holds;                /* the lever of `most` pays most at twice the traffic too */
+    int holds;                /* modelled, the lever that pays most does so at twice the traffic too */
 } verdict;
 verdict verdict_of(const trial *trials, size_t count);
 
