@@ -64,7 +64,7 @@ cdnagen_status sim_mode_words(const cli *options, char mode[SIM_MODE_BYTES]);
 /* context_open: a context for the options; `device` is what holds when neither option nor environment name one. */
 cdnagen_status context_open(const cli *options, const char *device, cdnagen **out);
 
-/* find_gpu: the target of the GPU that the options lead to, "" if it is the simulator that they lead to. */
+/* find_gpu: the chip of the GPU that the options lead to, "" if it is the simulator that they lead to. */
 cdnagen_status find_gpu(const cli *options, char id[64]);
 
 /* request: the words "op:tag key=value ..." as one generated kernel with its facts. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "runtime/context.h"
 #include "study/files.h"
 
 enum { BUDGET = 40 };
@@ -68,12 +69,10 @@ static cdnagen_status tune_target(const cli *options, const family *f, const tun
 
 cdnagen_status find_gpu(const cli *options, char id[64]) {
     cdnagen *ctx = NULL;
-    const char *device = NULL, *open;
     id[0] = 0;
     cdnagen_status status = context_open(options, "auto", &ctx);
-    if (!status) status = cdnagen_device_name(ctx, &device);
-    if (!status && strncmp(device, "simulator", strlen("simulator")) && (open = strrchr(device, '(')))
-        snprintf(id, 64, "%.*s", (int)strcspn(open + 1, ")"), open + 1);
+    if (!status) status = context_ready(ctx);
+    if (!status && device_is_gpu(&ctx->device)) snprintf(id, 64, "%s", ctx->device.target.chip->name);
     cdnagen_free_context(ctx);
     return status;
 }

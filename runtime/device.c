@@ -94,6 +94,8 @@ cdnagen_status device_prepare(device_choice choice, int index, const target *wan
     return CDNAGEN_OK;
 }
 
+int device_is_gpu(const device *d) { return d->hip && strcmp(d->hip->provider, "simulator") != 0; }
+
 cdnagen_status device_enter(const device *d, int *previous) {
     TRY(hip_check(d->hip, d->hip->get_device(previous), "hipGetDevice"));
     if (*previous == d->index) return CDNAGEN_OK;

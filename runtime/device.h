@@ -30,6 +30,9 @@ cdnagen_status device_prepare(device_choice choice, int index, const target *wan
 /* device_runs: 1 if code for `t` can run on `own`: same chip, and each feature that `t` fixes is the device's. */
 int device_runs(const target *own, const target *t);
 
+/* device_is_gpu: 1 for a GPU, 0 for the simulator and for none. */
+int device_is_gpu(const device *d);
+
 /* device_enter, device_leave: make the device current for this thread; put the previous one back. */
 cdnagen_status device_enter(const device *d, int *previous);
 void device_leave(const device *d, int previous);

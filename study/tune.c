@@ -220,7 +220,7 @@ cdnagen_status tune_run(cdnagen *ctx, const family *f, const tune_options *optio
     TRY(cdnagen_device_name(ctx, &where));
     if (!ctx->device.hip) return fail(CDNAGEN_NO_DEVICE, "tuning needs a device: \"gpu\" or \"sim\", not \"none\"");
     tuner t = {.ctx = ctx, .family = f, .target = &ctx->target, .options = options, .totals = totals};
-    t.measured = strcmp(ctx->device.hip->provider, "simulator") != 0;
+    t.measured = device_is_gpu(&ctx->device);
     TRY(model_of(&t, model));
     search s = {.tuner = &t, .seen = mem_alloc(VISITED_MAX * sizeof *s.seen)};
     cdnagen_status status = s.seen ? tune_store_open(options->db, where, model, &t.store) : fail_no_memory();
