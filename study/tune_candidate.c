@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The way of one variant: legal? worth compiling? spills? can it be faster? right? how fast? Each answer is recorded. */
+/* The way of one variant: legal? worth compiling? timed before? spills? can it be faster? budget left? right? how fast?
+ * Answers that took a compile are recorded; that the budget is spent is not. */
 #include "study/tune_candidate.h"
 
 #include <stdio.h>
@@ -54,7 +55,8 @@ static cdnagen_status record(const tuner *t, tune_record *r, const char *status,
 
 /* ---- right? ---- */
 
-/* prove: run the grading rules on one odd shape; what was run before is read from the file. *right: 1 if it passes. */
+/* prove: run the grading rules on one odd shape, on the context's device; what was run before is read from the
+ * file. *right: 1 if it passes. */
 static cdnagen_status prove(const tuner *t, const char *words, const void *variant, int *right) {
     made m = {.kernel = NULL};
     int found = 0;
@@ -127,8 +129,8 @@ static cdnagen_status least(const tuner *t, const made *m, double *clk) {
     return CDNAGEN_OK;
 }
 
-/* look: a kernel that was made; a record of this code on this shape is taken as it is. A bound holds for the best of its
- * time, and is looked at again. */
+/* look: a kernel that was made. Of the records of this code on this shape only one that is ranked is taken as it is: a bound
+ * holds for the best of its time, and all else is found again. The budget is asked before the proof, which costs most. */
 static cdnagen_status look(tuner *t, const tune_point *point, made *m, const contender *best, int may_time,
                            candidate_outcome *out) {
     tune_record r = {.op = t->family->name, .tag = m->plan.tag, .shape = m->plan.shape_text, .code = code_of(&m->info)};
