@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
 #include "study/precompile.h"
 #include "tests/cli/command.h"
 #include "tests/core/cmocka_tests.h"
@@ -144,7 +143,7 @@ static void misbehaving_workers_are_contained_and_told(void **state) {
                   "" DIRECT " heads=64 dim=128\\n' >jobs");
     command_shell("printf '#!/bin/sh\\n"
                   "case \"$3 $4\" in\\n"
-                  "\"heads=32 dim=64\") exec sleep 60;;\\n"
+                  "\"heads=32 dim=64\") exec sleep 600;;\\n"
                   "\"heads=32 dim=128\") echo about to fall >&2; kill -SEGV $$;;\\n"
                   "\"heads=64 dim=64\") exit 0;;\\n"
                   "*) exec " CDNAGEN_COMMAND " \"$@\";;\\nesac\\n' >script && chmod +x script");
@@ -152,20 +151,23 @@ static void misbehaving_workers_are_contained_and_told(void **state) {
     snprintf(jobs, sizeof jobs, "%s/jobs", command_folder());
     snprintf(dir, sizeof dir, "%s/d", command_folder());
     snprintf(script, sizeof script, "%s/script", command_folder());
-    const precompile_options options = {
-        .jobs_path = jobs, .targets = "gfx950", .dir = dir, .shards = 1, .workers = 2, .seconds = 5, .program = script};
+    const precompile_options options = {.jobs_path = jobs,
+                                        .targets = "gfx950",
+                                        .dir = dir,
+                                        .shards = 1,
+                                        .workers = 2,
+                                        .seconds = 30,
+                                        .program = script};
     told t = {0};
     precompile_totals totals;
-    const double started = clock_ms();
     assert_int_equal(precompile_run(&options, note, &t, &totals), CDNAGEN_OK);
-    assert_true(clock_ms() - started < 40e3);
     assert_int_equal(totals.jobs, 4);
     assert_int_equal(totals.failed, 3);
     assert_int_equal(totals.made, 1);
     assert_int_equal(t.events, 4);
     assert_int_equal(t.last_done, 4);
     assert_int_equal(t.total, 4);
-    says(t.error[0], "stopped after 5 seconds");
+    says(t.error[0], "stopped after 30 seconds");
     assert_int_equal(t.status[0], CDNAGEN_COMPILE);
     says(t.error[1], "signal 11 (SEGV): about to fall");
     assert_int_equal(t.status[1], CDNAGEN_COMPILE);
