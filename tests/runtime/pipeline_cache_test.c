@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cache/cache.h"
+#include "core/clock.h"
 
 static void tiers_memory_then_disk(void **state) {
     (void)state;
@@ -232,21 +232,22 @@ static void many_threads_compile_one_kernel_once(void **state) {
 
 static void a_memory_hit_takes_microseconds(void **state) {
     (void)state;
-    enum { CALLS = 20000 };
+    enum { BATCHES = 10, CALLS = 2000 };
     cdnagen *ctx = pipeline_context("", 0, CDNAGEN_SPILLS_ALLOW);
     cdnagen_kernel *kernel;
     assert_int_equal(gen_kernel(ctx, pipeline_tag, pipeline_shape, &kernel), CDNAGEN_OK);
     cdnagen_free_kernel(kernel);
-    struct timespec start, stop;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    for (int i = 0; i < CALLS; i++) {
-        gen_kernel(ctx, pipeline_tag, pipeline_shape, &kernel);
-        cdnagen_free_kernel(kernel);
+    double us = 0; /* of the batch that was disturbed least */
+    for (int batch = 0; batch < BATCHES; batch++) {
+        const double start = clock_ms();
+        for (int i = 0; i < CALLS; i++) {
+            gen_kernel(ctx, pipeline_tag, pipeline_shape, &kernel);
+            cdnagen_free_kernel(kernel);
+        }
+        const double of_batch = (clock_ms() - start) * 1e3 / CALLS;
+        if (!batch || of_batch < us) us = of_batch;
     }
-    clock_gettime(CLOCK_MONOTONIC, &stop);
-    const double us =
-        ((double)(stop.tv_sec - start.tv_sec) * 1e6 + (double)(stop.tv_nsec - start.tv_nsec) * 1e-3) / (double)CALLS;
-    print_message("gen_kernel on a memory hit, with its free: %.3f us\n", us);
+    print_message("gen_kernel on a memory hit, with its free: %.3f us at best\n", us);
     assert_true(us < 20); /* the aim is 2; a loaded machine with sanitizers is slower */
     cdnagen_free_context(ctx);
 }
