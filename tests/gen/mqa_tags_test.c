@@ -2,15 +2,6 @@
 /* The mqa_logits grammars: one text a variant, and what is said about a text that is not one. */
 #include "tests/gen/mqa_testing.h"
 
-enum { EVERY_USE = 1u << FIELD_KERNEL | 1u << FIELD_HOST | 1u << FIELD_WORKLOAD };
-
-static void prints_as(const field_table *table, const void *s, unsigned uses, const char *expected) {
-    text printed = {0};
-    (strcmp(table->what, "tag") ? shape_print : tag_print)(table, s, uses, &printed);
-    assert_string_equal(printed.data ? printed.data : "", expected);
-    text_free(&printed);
-}
-
 static void canonical_texts(void **state) {
     (void)state;
     static const char *const rows[][2] = {

@@ -42,4 +42,20 @@ static inline void expect_error(const char *what, cdnagen_status got, cdnagen_st
         if (!strstr(cdnagen_error(), *parts)) fail_msg("%s: no '%s' in: %s", what, *parts, cdnagen_error());
 }
 
+/* prints_as: the fields of these uses, as the canonical text of a tag or a shape. */
+enum { EVERY_USE = 1u << FIELD_KERNEL | 1u << FIELD_HOST | 1u << FIELD_WORKLOAD };
+static inline void prints_as(const field_table *table, const void *s, unsigned uses, const char *expected) {
+    text printed = {0};
+    (strcmp(table->what, "tag") ? shape_print : tag_print)(table, s, uses, &printed);
+    assert_string_equal(printed.data ? printed.data : "", expected);
+    text_free(&printed);
+}
+
+/* no_log: for contexts whose warnings about spills nobody wants to read. */
+static inline void no_log(void *user, cdnagen_log_level level, const char *line) {
+    (void)user;
+    (void)level;
+    (void)line;
+}
+
 #endif

@@ -53,12 +53,6 @@ static int is_made(const char *name) {
     return 0;
 }
 
-static void no_log(void *user, cdnagen_log_level level, const char *line) {
-    (void)user;
-    (void)level;
-    (void)line;
-}
-
 static cdnagen *context_of_chip(int c) {
     static const char mode[] = "late poison check=all threads=1";
     const cdnagen_options options = {.size = sizeof options,

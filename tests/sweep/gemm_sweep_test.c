@@ -159,12 +159,6 @@ static void select_all(void) {
 /* contexts: one a chip, in the order of the chip table. */
 static cdnagen *contexts[CHIP_COUNT];
 
-static void no_log(void *user, cdnagen_log_level level, const char *line) {
-    (void)user;
-    (void)level;
-    (void)line;
-}
-
 /* The device is opened at a context's first use, which sets the mode: from then on simulate() does. */
 static void open_contexts(void) {
     for (int i = 0; i < CHIP_COUNT; i++) {

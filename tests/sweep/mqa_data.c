@@ -18,12 +18,6 @@ void simulate(const char *mode) {
     if (sim_open(t.chip, mode, &table)) fail_msg("%s: %s", mode, cdnagen_error());
 }
 
-static void no_log(void *user, cdnagen_log_level level, const char *line) {
-    (void)user;
-    (void)level;
-    (void)line;
-}
-
 cdnagen *sim_context(void) {
     const cdnagen_options options = {
         .size = sizeof options, .device = "sim", .target = sweep_chip, .sim_mode = "", .cache_dir = "", .log = no_log};
