@@ -15,7 +15,7 @@ enum { CASES_MAX = 8192, PARTS_MAX = 16, NAME_BYTES = 400 };
 /* What a tag must have in its shape: preshuffled B where LDS has no room for plain B. */
 typedef struct kernel_row {
     const char *chip, *tag;
-    const char *words; /* "" or one that the tag needs */
+    const char *words; /* "" or what the tag needs */
 } kernel_row;
 
 static const kernel_row kernels[] = {
@@ -85,19 +85,24 @@ typedef struct lengths {
 static const lengths any_sizes[] = {
     {1, 16, 32},     {64, 256, 128},  {5, 256, 256},   {56, 272, 384},  {65, 128, 512},   {17, 144, 640},
     {130, 528, 128}, {16, 512, 256},  {300, 704, 128}, {48, 400, 160},  {129, 256, 1024}, {33, 112, 96},
-    {2, 576, 736},   {200, 272, 256}, {15, 1040, 384}, {257, 640, 320},
+    {2, 576, 736},   {200, 272, 256}, {15, 1040, 384}, {257, 640, 320}, {18, 208, 2304},
 };
 static const lengths plain_sizes[] = {
     {1, 1, 1},      {3, 17, 100},  {64, 257, 129}, {31, 130, 257}, {127, 3, 500},
     {20, 259, 383}, {66, 77, 641}, {5, 300, 127},  {129, 511, 16},
 };
 
+enum { SIZES = COUNT(any_sizes) + COUNT(plain_sizes), FACTS_OF_SOME = 2 };
+static const lengths *size_of(int i) {
+    return i < (int)COUNT(any_sizes) ? &any_sizes[i] : &plain_sizes[i - (int)COUNT(any_sizes)];
+}
+
 static const char *const modes[] = {"late poison check=all threads=1", "late threads=1", "poison threads=2"};
 
 typedef struct sweep_case {
     const kernel_row *kernel;
     char shape[NAME_BYTES], name[2 * NAME_BYTES];
-    const char *mode;
+    int fact, size, data, mode;
     uint64_t seed;
 } sweep_case;
 
@@ -108,14 +113,24 @@ static int is_packed(const kernel_row *k, int fact) {
     return strstr(k->words, "preshuffled") || strstr(facts[fact], "preshuffled");
 }
 
-/* add_case: unless the tag's word and the fact's contradict each other, or the kernel has no such launch. */
-static void add_case(int kernel, int fact, const lengths *s, int data, int mode, uint64_t seed) {
+/* gives_again: do both texts give one key? */
+static int gives_again(const char *words, const char *others) {
+    for (; *words; words += strcspn(words, " "), words += strspn(words, " ")) {
+        const size_t key = strcspn(words, "=") + 1;
+        for (const char *at = others; *at; at += strcspn(at, " "), at += strspn(at, " "))
+            if (!strncmp(at, words, key)) return 1;
+    }
+    return 0;
+}
+
+/* add_case: unless the tag's words and the fact's give a key twice, or the kernel has no such launch. */
+static void add_case(int kernel, int fact, int size, int data, int mode, uint64_t seed) {
     const kernel_row *const k = &kernels[kernel];
-    const int repeats = *k->words && strstr(facts[fact], "preshuffled");
-    if (*k->words && *facts[fact] && !repeats) return;
+    const lengths *const s = size_of(size);
+    if (gives_again(k->words, facts[fact])) return;
     sweep_case *const c = &cases[case_count];
-    snprintf(c->shape, sizeof c->shape, "m=%d n=%d k=%d %s %s %s", s->m, s->n, s->k, repeats ? "" : k->words,
-             facts[fact], data_words[data]);
+    snprintf(c->shape, sizeof c->shape, "m=%d n=%d k=%d %s %s %s", s->m, s->n, s->k, k->words, facts[fact],
+             data_words[data]);
     const target t = target_of(k->chip);
     char tag[NAME_BYTES];
     snprintf(tag, sizeof tag, OP "%s", k->tag);
@@ -123,28 +138,28 @@ static void add_case(int kernel, int fact, const lengths *s, int data, int mode,
     const cdnagen_status status = plan_make(tag, c->shape, &t, 0, &p);
     if (status == CDNAGEN_LIMIT) return; /* LDS of plain B, or more parts than K has tiles */
     c->kernel = k;
-    c->mode = modes[mode];
+    c->fact = fact;
+    c->size = size;
+    c->data = data;
+    c->mode = mode;
     c->seed = seed;
-    snprintf(c->name, sizeof c->name, "%s %s %s seed %d, %s", k->chip, k->tag, c->shape, (int)seed, c->mode);
+    snprintf(c->name, sizeof c->name, "%s %s %s seed %d, %s", k->chip, k->tag, c->shape, (int)seed, modes[mode]);
     if (++case_count == CASES_MAX) abort();
 }
 
 static void add_size(int kernel, int fact, int i) {
-    const int any = (int)COUNT(any_sizes);
-    const lengths *const s = i < any ? &any_sizes[i] : &plain_sizes[i - any];
-    if (i >= any && is_packed(&kernels[kernel], fact)) return;
-    add_case(kernel, fact, s, (kernel + fact + i) % (int)COUNT(data_words), (kernel + i) % (int)COUNT(modes),
+    if (i >= (int)COUNT(any_sizes) && is_packed(&kernels[kernel], fact)) return;
+    add_case(kernel, fact, i, (kernel + fact + i) % (int)COUNT(data_words), (kernel + i) % (int)COUNT(modes),
              (uint64_t)(kernel + i) % 4);
 }
 
-enum { SIZES = COUNT(any_sizes) + COUNT(plain_sizes) };
-
-/* Every tag with two facts and each size somewhere. */
+/* Every tag with the first two facts that it can have, from one on that moves with the tag, and each size somewhere. */
 static void select_some(void) {
     for (int k = 0; k < (int)COUNT(kernels); k++)
-        for (int j = 0; j < 2; j++) {
-            const int fact = *kernels[k].words ? (j ? 2 + 5 * (k % 2) : 0) : (k + 3 * j) % (int)COUNT(facts);
+        for (int j = 0, taken = 0; j < (int)COUNT(facts) && taken < FACTS_OF_SOME; j++) {
+            const int before = case_count, fact = (k + 3 * j) % (int)COUNT(facts);
             for (int i = (k + 2 * j) % 5; i < SIZES; i += 5) add_size(k, fact, i);
+            taken += case_count > before;
         }
 }
 
@@ -195,7 +210,7 @@ static cdnagen_kernel *kernel_of(cdnagen *ctx, const kernel_row *k, const char *
 static void a_case(void **state) {
     const sweep_case *const c = *state;
     plan p;
-    cdnagen *const ctx = simulate(c->kernel->chip, c->mode);
+    cdnagen *const ctx = simulate(c->kernel->chip, modes[c->mode]);
     cdnagen_kernel *const kernel = kernel_of(ctx, c->kernel, c->shape, &p);
     cdnagen_kernel_info info = {.size = sizeof info};
     assert_int_equal(cdnagen_get_kernel_info(kernel, &info), CDNAGEN_OK);
@@ -374,6 +389,33 @@ static void every_tag_that_auto_takes_is_swept(void **state) {
         }
 }
 
+/* What a kernel refuses is no case: nothing may be refused everywhere. */
+static void every_value_is_covered(void **state) {
+    (void)state;
+    int of_kernel[COUNT(kernels)][COUNT(facts)] = {{0}}, fact_found[COUNT(facts)] = {0}, size_found[SIZES] = {0};
+    int data_found[COUNT(data_words)] = {0}, mode_found[COUNT(modes)] = {0};
+    for (int i = 0; i < case_count; i++) {
+        const sweep_case *const c = &cases[i];
+        if (!strstr(c->shape, c->kernel->words) || !strstr(c->shape, facts[c->fact]))
+            fail_msg("%s: not both '%s' and '%s'", c->name, c->kernel->words, facts[c->fact]);
+        of_kernel[c->kernel - kernels][c->fact] = fact_found[c->fact] = size_found[c->size] = 1;
+        data_found[c->data] = mode_found[c->mode] = 1;
+    }
+    for (size_t k = 0; k < COUNT(kernels); k++) {
+        int count = 0;
+        for (size_t f = 0; f < COUNT(facts); f++) count += of_kernel[k][f];
+        if (count < FACTS_OF_SOME) fail_msg("%s %s: cases of %d facts", kernels[k].chip, kernels[k].tag, count);
+    }
+    for (size_t f = 0; f < COUNT(facts); f++)
+        if (!fact_found[f]) fail_msg("no case has '%s'", facts[f]);
+    for (int i = 0; i < SIZES; i++)
+        if (!size_found[i]) fail_msg("no case has m=%d n=%d k=%d", size_of(i)->m, size_of(i)->n, size_of(i)->k);
+    for (size_t i = 0; i < COUNT(data_words); i++)
+        if (!data_found[i]) fail_msg("no case has '%s'", data_words[i]);
+    for (size_t i = 0; i < COUNT(modes); i++)
+        if (!mode_found[i]) fail_msg("no case has '%s'", modes[i]);
+}
+
 int main(int argc, char **argv) {
     int part = 1, parts = 1;
     if (argc > 1 && (sscanf(argv[1], "%d/%d", &part, &parts) != 2 || part < 1 || part > parts || parts > PARTS_MAX)) {
@@ -381,7 +423,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     cases = calloc(CASES_MAX, sizeof *cases);
-    struct CMUnitTest *const tests = calloc(CASES_MAX + 5, sizeof *tests);
+    struct CMUnitTest *const tests = calloc(CASES_MAX + 6, sizeof *tests);
     if (!cases || !tests) return 1;
     if (argc > 2 && !strcmp(argv[2], "--full"))
         select_all();
@@ -396,6 +438,7 @@ int main(int argc, char **argv) {
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(c_spans_more_than_four_gib);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(lengths_make_no_kernel);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_tag_that_auto_takes_is_swept);
+        tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_value_is_covered);
     }
     open_contexts();
     const int failed = _cmocka_run_group_tests("gemm_blockscale", tests, count, NULL, NULL);
