@@ -3,6 +3,8 @@
 #ifndef GEN_GEMM_GEMM_H
 #define GEN_GEMM_GEMM_H
 
+#include <stdint.h>
+
 typedef enum gemm_core {
     GEMM_4W = 1, /* B straight from preshuffled memory, A (and plain B) through LDS */
     GEMM_8W = 2  /* ping-pong, A and B through LDS */
@@ -28,6 +30,12 @@ typedef enum gemm_scale_layout { GEMM_SCALES_ROW_MAJOR = 0, GEMM_SCALES_K_MAJOR 
 typedef enum gemm_scale_type { GEMM_SCALES_F32 = 0, GEMM_SCALES_UE8M0 = 1 } gemm_scale_type;
 typedef enum gemm_out { GEMM_BF16 = 0, GEMM_F16 = 1 } gemm_out;
 
-enum { GEMM_SCALE_K = 128 /* elements of K that share a scale */ };
+enum {
+    GEMM_SCALE_K = 128,                  /* elements of K that share a scale */
+    GEMM_LENGTH_MAX = INT32_MAX - 65535, /* m, n, k: rounding up to tiles stays in 31 bits */
+    GEMM_ROW_ALIGN = 16,                 /* bytes: rows of A and of plain B begin at multiples */
+    GEMM_ROW_WORD = 4,                   /* bytes: rows of A and of plain B can be read up to the next multiple */
+    GEMM_CS_COLUMNS = 4                  /* columns of C that cs stores at once */
+};
 
 #endif

@@ -42,7 +42,7 @@ void blockscale_grid(const plan *p, const device_facts *facts, uint32_t grid[3])
 static cdnagen_status check_class(const plan *p, const cdnagen_gemm_blockscale_args *a) {
     const blockscale_variant *const v = (const blockscale_variant *)p->variant;
     const blockscale_shape *const s = (const blockscale_shape *)p->shape;
-    const blockscale_geometry g = blockscale_geometry_of(v, s);
+    const gemm_geometry g = blockscale_geometry_of(v, s);
     if (!s->k_tail && a->k % g.bk)
         return fail(CDNAGEN_BAD_ARGUMENT,
                     "%s: k %" PRId64 " is not a multiple of %d, and this kernel has k_tail=0: generate one with "
@@ -109,7 +109,7 @@ static cdnagen_status resolve_strides(const plan *p, const cdnagen_gemm_blocksca
 /* check_spans: what a workgroup addresses from its tile's first row on is 31 bits; bit 31 marks what is not accessed. */
 static cdnagen_status check_spans(const plan *p, const strides *t, int64_t n, int64_t a_scales_bytes) {
     const blockscale_shape *const s = (const blockscale_shape *)p->shape;
-    const blockscale_geometry g = blockscale_geometry_of((const blockscale_variant *)p->variant, s);
+    const gemm_geometry g = blockscale_geometry_of((const blockscale_variant *)p->variant, s);
     /* A tile need not begin where a scale does. */
     const int64_t b_scales = smaller(scale_rows(g.bn, s->scale_n) + 1, scale_rows(n, s->scale_n));
     const struct {

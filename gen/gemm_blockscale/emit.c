@@ -63,7 +63,7 @@ static gemm_operand b_operand(blockscale *b, const part *p) {
 static gemm_scales scales(blockscale *b, blockscale_kernarg arg, const part *p) {
     enum { SCALE_BITS = 7 };
     ir *const e = b->e;
-    const blockscale_geometry *const g = &b->g;
+    const gemm_geometry *const g = &b->g;
     const int is_a = arg == BLOCKSCALE_A_SCALES, pieces = b->v->core == GEMM_8W ? 2 : 1;
     const int wave_rows = is_a ? g->bm / (g->waves_m * pieces) : g->bn / (g->waves_n * pieces);
     const int shared = (int)(is_a ? b->s->scale_m : b->s->scale_n);
@@ -204,7 +204,7 @@ static gemm_scaling scaling_of(const blockscale *b) {
 
 static gemm frame(const blockscale *b) {
     const blockscale_variant *const v = b->v;
-    const blockscale_geometry *const g = &b->g;
+    const gemm_geometry *const g = &b->g;
     return (gemm){.e = b->e,
                   .atom = atom_find(g->m, g->n, g->k),
                   .bm = g->bm,

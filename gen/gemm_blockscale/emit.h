@@ -11,7 +11,7 @@ typedef struct blockscale {
     ir *e;
     const blockscale_variant *v;
     const blockscale_shape *s;
-    blockscale_geometry g;
+    gemm_geometry g;
     const chip *chip;
     val m, n, k;
     val a_stride, b_stride, a_scales_stride, b_scales_stride, c_stride; /* I64, elements */

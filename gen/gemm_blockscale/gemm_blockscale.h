@@ -8,6 +8,7 @@
 #include "gen/gemm/grade.h"
 #include "gen/gemm/pack.h"
 #include "gen/gemm/raster.h"
+#include "gen/gemm/tiling.h"
 
 /* blockscale_variant: the tag's fields, e.g. mfma16x16x128_t64x256x128_4w_panel8_cs_async_wpe2. */
 typedef struct blockscale_variant {
@@ -30,21 +31,6 @@ typedef struct blockscale_variant {
     int64_t wpe;      /* waves_per_eu asked; 0 = the operator's default */
 } blockscale_variant;
 
-/* blockscale_geometry: what follows from a variant and a shape; one function computes it for check, plan, emit and
- * tests. A wave owns m_atoms x n_atoms atoms of each tile. */
-typedef struct blockscale_geometry {
-    int m, n, k;    /* atom */
-    int bm, bn, bk; /* tile */
-    int waves, waves_m, waves_n, threads;
-    int m_atoms, n_atoms;
-    int k_steps;          /* atoms along one scale block: 128 / k */
-    int k_blocks;         /* scale blocks of a K tile: bk / 128 */
-    int acc;              /* f32 results a lane and atom: m*n/64 */
-    int a_bytes, b_bytes; /* LDS of one K tile; B 0 where it goes straight to registers */
-    int lds_bytes;        /* two K tiles, or C in bf16 or f16 where the epilogue shuffles it; never both at once */
-    int split_k;          /* at least 1 */
-} blockscale_geometry;
-
 typedef enum gemm_data { GEMM_RANDOM = 0, GEMM_EXACT = 1 } gemm_data;
 
 /* blockscale_shape: the shape's words. m, n, k are run-time; a kernel knows only the tail classes of n and k. */
@@ -62,14 +48,11 @@ typedef struct blockscale_shape {
     int64_t pad;              /* workload word: rows are further apart by so many times 16 elements */
 } blockscale_shape;
 
-enum {
-    GEMM_LENGTH_MAX = INT32_MAX - 65535, /* m, n, k: rounding up to tiles stays in 31 bits */
-    GEMM_ROW_ALIGN = 16,                 /* bytes: rows of A and of plain B begin at multiples */
-    GEMM_ROW_WORD = 4,                   /* bytes: rows of A and of plain B can be read up to the next multiple */
-    GEMM_CS_COLUMNS = 4                  /* columns of C that cs stores at once */
-};
-
-blockscale_geometry blockscale_geometry_of(const blockscale_variant *v, const blockscale_shape *s);
+gemm_tiling blockscale_tiling_of(const blockscale_variant *v, const blockscale_shape *s);
+static inline gemm_geometry blockscale_geometry_of(const blockscale_variant *v, const blockscale_shape *s) {
+    const gemm_tiling t = blockscale_tiling_of(v, s);
+    return gemm_geometry_of(&t);
+}
 
 /* Launch: workgroups (x, y). x: a tile by the raster map, of tiles_m * tiles_n; with pers fewer, each taking tiles x,
  * x + grid x, ... y: the part of K, K tiles [y * share, (y + 1) * share) with share = ceil(K tiles / split_k). */
@@ -81,9 +64,7 @@ blockscale_tiles blockscale_tiles_of(const blockscale_variant *v, int64_t m, int
 /* blockscale_raster_grid: the grid of a launch for the model of L2, two workgroups a compute unit. */
 raster_grid blockscale_raster_grid(const chip *c, const blockscale_variant *v, int64_t m, int64_t n, int64_t k);
 
-/* Workspace of split-K: a u32 arrival counter a tile (row-major in the tile's row and column; zero before and after
- * each launch), rounded up to GEMM_WORKSPACE_ALIGN bytes, then f32 sums [part][tile][bm * bn] of whole tiles. */
-enum { GEMM_WORKSPACE_ALIGN = 256 };
+/* Workspace of split-K: of gemm_workspace_bytes, a tile row-major in its row and column. */
 uint64_t blockscale_workspace_bytes(const blockscale_variant *v, int64_t m, int64_t n);
 
 /* Kernel arguments, in order. Strides: A, B, C in elements from row to row; scales in elements from row to row of the

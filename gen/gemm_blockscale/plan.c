@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The derived part of a plan: block, grid, LDS, waves_per_eu and the kernel's arguments. */
-#include <stdio.h>
 #include <string.h>
 
 #include "gen/gemm_blockscale/gemm_blockscale.h"
@@ -27,15 +26,14 @@ static const kernarg layout[BLOCKSCALE_KERNARG_COUNT] = {
 
 cdnagen_status blockscale_make_plan(plan *p) {
     const blockscale_variant *const v = (const blockscale_variant *)p->variant;
-    const blockscale_geometry g = blockscale_geometry_of(v, (const blockscale_shape *)p->shape);
+    const gemm_tiling t = blockscale_tiling_of(v, (const blockscale_shape *)p->shape);
+    const gemm_geometry g = gemm_geometry_of(&t);
     p->block[0] = (uint32_t)g.threads;
     p->block[1] = p->block[2] = 1;
     blockscale_grid(p, NULL, p->grid);
     p->lds_bytes = (uint32_t)g.lds_bytes;
     p->waves_per_eu_asked = (uint32_t)v->wpe;
-    /* Without wpe as many waves run as fit, at least those of one workgroup. */
-    const int least = v->wpe ? (int)v->wpe : g.waves / p->target.chip->simds, most = v->wpe ? (int)v->wpe : 8;
-    snprintf(p->waves_per_eu, sizeof p->waves_per_eu, "%d,%d", least, most);
+    gemm_waves_per_eu(p->target.chip, &t, p->waves_per_eu, sizeof p->waves_per_eu);
     memcpy(p->kernargs, layout, sizeof layout);
     p->kernarg_count = BLOCKSCALE_KERNARG_COUNT;
     p->kernarg_bytes = KERNARG_BYTES;

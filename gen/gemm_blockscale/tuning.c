@@ -58,7 +58,7 @@ static const char *seed(const target *t, int index) {
 
 static const char *prune(const plan *p) {
     const chip *const c = p->target.chip;
-    const blockscale_geometry g =
+    const gemm_geometry g =
         blockscale_geometry_of((const blockscale_variant *)p->variant, (const blockscale_shape *)p->shape);
     if (g.bm * g.bn / g.threads > c->vgpr_per_simd / 2) return "registers";
     if (c->lds_bytes / g.lds_bytes * g.waves < c->simds) return "LDS";
@@ -67,7 +67,7 @@ static const char *prune(const plan *p) {
 
 static double mfmas(const plan *p) {
     const blockscale_shape *const s = (const blockscale_shape *)p->shape;
-    const blockscale_geometry g = blockscale_geometry_of((const blockscale_variant *)p->variant, s);
+    const gemm_geometry g = blockscale_geometry_of((const blockscale_variant *)p->variant, s);
     return (double)s->m / g.m * ((double)s->n / g.n) * ((double)s->k / g.k);
 }
 

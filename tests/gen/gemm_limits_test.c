@@ -100,7 +100,7 @@ static void geometry_by_hand(void **state) {
     (void)state;
     const blockscale_shape plain = shape_of("b=plain"), packed = shape_of("b=preshuffled");
     blockscale_variant v = variant_of("mfma16x16x128_t64x256x128_4w");
-    blockscale_geometry g = blockscale_geometry_of(&v, &packed);
+    gemm_geometry g = blockscale_geometry_of(&v, &packed);
     assert_true(g.threads == 256 && g.waves_m == 1 && g.waves_n == 4 && g.m_atoms == 4 && g.n_atoms == 4);
     assert_true(g.k_steps == 1 && g.k_blocks == 1 && g.acc == 4 && g.split_k == 1);
     assert_true(g.a_bytes == 8192 && g.b_bytes == 0 && g.lds_bytes == 16384);
