@@ -73,8 +73,8 @@ static int64_t highest(const field *f) { return f->kind == FIELD_FLAG ? 1 : f->m
 
 /* The values that a field takes: "16..1024", "fma|fma2". */
 static void say_values(line *l, const field_table *table, const field *f) {
-    if (f->kind == FIELD_NUMBER || f->kind == FIELD_FLAG) {
-        say(l, "%" PRId64 "..%" PRId64, lowest(f), highest(f));
+    if (f->kind == FIELD_NUMBER || f->kind == FIELD_FLAG || f->kind == FIELD_LIST) {
+        say(l, "%" PRId64 "..%" PRId64 "%s", lowest(f), highest(f), f->kind == FIELD_LIST ? ",..." : "");
         return;
     }
     const size_t first = first_word(table, f);
@@ -201,6 +201,33 @@ static cdnagen_status parse_word(const parse *p, const field *f, span s, int64_t
     return refuse(p, s, "'%.*s' is not one of the values of %s: it takes %s", SHOW(s), f->name, legal.data);
 }
 
+/* Numbers joined by ','; *v is how many. finish() stores them. */
+static cdnagen_status parse_list(const parse *p, const field *f, span s, int64_t *v) {
+    int64_t count = 0;
+    for (span rest = s;;) {
+        const char *comma = memchr(rest.at, ',', rest.length);
+        const span one = span_of(rest.at, comma ? (size_t)(comma - rest.at) : rest.length);
+        int64_t number;
+        TRY(parse_number(p, f, one, &number));
+        if (++count > FIELD_LIST_MAX)
+            return refuse(p, one, "%s has more than %d numbers, as many as it takes", f->name, FIELD_LIST_MAX);
+        if (!comma) break;
+        rest = span_from(rest, one.length + 1);
+    }
+    *v = count;
+    return CDNAGEN_OK;
+}
+
+static void store_list(const field *f, span word, void *out) {
+    int32_t *const numbers = field_list(f, out);
+    span rest = span_from(word, strlen(f->name) + 1);
+    for (size_t i = 0; rest.length; i++) {
+        const size_t digits = digit_count(rest);
+        numbers[i] = (int32_t)digits_of(span_of(rest.at, digits));
+        rest = span_from(rest, digits < rest.length ? digits + 1 : digits);
+    }
+}
+
 /* The characters after a field's name (and '='). */
 static cdnagen_status parse_value(const parse *p, const field *f, span s, int64_t *v) {
     if (f->kind == FIELD_FLAG && is_tag(p->table)) {
@@ -208,6 +235,7 @@ static cdnagen_status parse_value(const parse *p, const field *f, span s, int64_
         *v = 1;
         return CDNAGEN_OK;
     }
+    if (f->kind == FIELD_LIST) return parse_list(p, f, s, v);
     return f->kind == FIELD_WORD || f->kind == FIELD_TRIPLE ? parse_word(p, f, s, v) : parse_number(p, f, s, v);
 }
 
@@ -231,7 +259,10 @@ static cdnagen_status finish(const parse *p, void *out) {
                       f->needs, needed.data, f->name);
     }
     memset(out, 0, table->struct_bytes);
-    for (size_t i = 0; i < table->count; i++) field_set(&table->fields[i], out, p->values[i]);
+    for (size_t i = 0; i < table->count; i++) {
+        field_set(&table->fields[i], out, p->values[i]);
+        if (table->fields[i].kind == FIELD_LIST && p->given[i].at) store_list(&table->fields[i], p->given[i], out);
+    }
     return CDNAGEN_OK;
 }
 
@@ -427,7 +458,7 @@ cdnagen_status shape_parse(const field_table *table, const char *shape, void *ou
 
 /* A standard outside a number's bounds, a tag word's index 0 and an absent flag mean "not given": no text says them. */
 static int is_given(const field_table *table, const field *f, int64_t v) {
-    if (is_tag(table) && (f->kind == FIELD_FLAG || f->kind == FIELD_WORD)) return v != 0;
+    if (f->kind == FIELD_LIST || (is_tag(table) && (f->kind == FIELD_FLAG || f->kind == FIELD_WORD))) return v != 0;
     if (f->kind == FIELD_NUMBER || f->kind == FIELD_FLAG)
         return v != f->standard || (v >= lowest(f) && v <= highest(f));
     return 1;
@@ -445,8 +476,11 @@ static int is_printed(const field_table *table, const field *f, const void *s, u
     return v != f->standard || (f->print == PRINT_ALWAYS && has_needs(table, f, s));
 }
 
-static void print_value(const field_table *table, const field *f, int64_t v, text *out) {
-    if (f->kind == FIELD_TRIPLE)
+static void print_value(const field_table *table, const field *f, const void *s, text *out) {
+    const int64_t v = field_get(f, s);
+    if (f->kind == FIELD_LIST)
+        for (int64_t i = 0; i < v; i++) text_add(out, "%s%" PRId32, i ? "," : "", field_list(f, s)[i]);
+    else if (f->kind == FIELD_TRIPLE)
         text_add(out, "%dx%dx%d", TRIPLE_M(v), TRIPLE_N(v), TRIPLE_K(v));
     else if (f->kind == FIELD_WORD)
         text_add(out, "%s", f->words[v]);
@@ -461,7 +495,7 @@ static void print_fields(const field_table *table, const void *s, unsigned uses,
         const field *f = &table->fields[i];
         if (!is_printed(table, f, s, uses)) continue;
         text_add(out, "%s%s%s", !printed++ ? "" : tag ? "_" : " ", f->name, tag ? "" : "=");
-        print_value(table, f, field_get(f, s), out);
+        print_value(table, f, s, out);
     }
 }
 
@@ -475,7 +509,17 @@ void shape_print(const field_table *table, const void *shape, unsigned uses, tex
 
 /* ---- checking structs ---- */
 
-static int is_legal(const field_table *table, const field *f, int64_t v) {
+static int is_legal_list(const field *f, const void *s) {
+    const int64_t count = field_get(f, s);
+    if (count < 0 || count > FIELD_LIST_MAX) return 0;
+    for (int64_t i = 0; i < count; i++)
+        if (field_list(f, s)[i] < lowest(f) || field_list(f, s)[i] > highest(f)) return 0;
+    return 1;
+}
+
+static int is_legal(const field_table *table, const field *f, const void *s) {
+    const int64_t v = field_get(f, s);
+    if (f->kind == FIELD_LIST) return is_legal_list(f, s);
     if (!f->required && v == f->standard) return 1;
     if (f->kind == FIELD_NUMBER || f->kind == FIELD_FLAG) return v >= lowest(f) && v <= highest(f);
     for (size_t i = first_word(table, f); f->words[i]; i++)
@@ -487,7 +531,7 @@ cdnagen_status fields_check(const field_table *table, const void *s) {
     for (size_t i = 0; i < table->count; i++) {
         const field *f = &table->fields[i];
         const int64_t v = field_get(f, s);
-        if (!is_legal(table, f, v)) {
+        if (!is_legal(table, f, s)) {
             line legal = {.length = 0};
             say_values(&legal, table, f);
             if (f->kind == FIELD_TRIPLE)

@@ -18,8 +18,11 @@ typedef enum field_kind {
     FIELD_NUMBER, /* name then digits: "bkv64"; in a shape "heads=64" */
     FIELD_WORD,   /* name then one of `words`; stored as its index; index 0 of a tag word is "not given". The name of a
                      tag's may be "": the words speak for themselves */
-    FIELD_TRIPLE  /* name then MxNxK: "mfma32x32x64"; stored as m<<40 | n<<20 | k */
+    FIELD_TRIPLE, /* name then MxNxK: "mfma32x32x64"; stored as m<<40 | n<<20 | k */
+    FIELD_LIST /* of a shape: "extents=64,0,17"; stored as the count, followed by int32_t[FIELD_LIST_MAX]. No number is
+                     "not given" */
 } field_kind;
+enum { FIELD_LIST_MAX = 32 };
 
 typedef enum field_print {
     PRINT_ALWAYS,     /* "r1" is printed though it may be left out */
@@ -39,7 +42,7 @@ typedef struct field {
     field_print print;
     int required;             /* must be given; otherwise `standard` holds */
     size_t offset;            /* of an int64_t in the operator's variant or shape struct */
-    int64_t min, max;         /* FIELD_NUMBER, inclusive */
+    int64_t min, max;         /* FIELD_NUMBER, and each number of a FIELD_LIST; inclusive */
     int64_t standard;         /* value when left out */
     const char *const *words; /* FIELD_WORD, FIELD_TRIPLE: NULL-terminated list of legal spellings */
     const char *needs;        /* name of a field that must be present for this one to be legal, or NULL */
@@ -69,6 +72,9 @@ typedef struct field_table {
 
 static inline int64_t field_get(const field *f, const void *s) {
     return *(const int64_t *)((const char *)s + f->offset);
+}
+static inline int32_t *field_list(const field *f, const void *s) {
+    return (int32_t *)((char *)s + f->offset + sizeof(int64_t));
 }
 static inline void field_set(const field *f, void *s, int64_t v) { *(int64_t *)((char *)s + f->offset) = v; }
 

@@ -316,6 +316,84 @@ CDNAGEN_API cdnagen_status cdnagen_gemm_blockscale_workspace(const cdnagen_kerne
  * errors: BAD_ARGUMENT */
 CDNAGEN_API cdnagen_status cdnagen_pack_b(const void *rows, int64_t stride, int64_t n, int64_t k, void *packed);
 
+/* ---- operator gemm_grouped ---- */
+
+typedef enum cdnagen_grouped_layout {
+    CDNAGEN_GROUPED_SIZES = 0,   /* a [m, k], b [groups, n, k], c [m, n]; extents i64: rows of each group, one group's
+                                      after another's. Of each only the low 4 bytes are read */
+    CDNAGEN_GROUPED_OFFSETS = 1, /* the same, extents i32: one past each group's last row */
+    CDNAGEN_GROUPED_PADDED = 2,  /* a [groups, m, k], b [groups, n, k], c [groups, m, n]; extents i64: rows of each slab
+                                      that take part, the first ones */
+    CDNAGEN_GROUPED_BATCHED = 3, /* the same, all rows take part; no extents */
+    CDNAGEN_GROUPED_N_OFFSETS =
+        4, /* a [groups, m, k], b [n, k], c [m, n]; extents i32: one past each group's last row of b,
+                                      which is its last column of c; multiples of 8 */
+    CDNAGEN_GROUPED_K_OFFSETS =
+        5 /* a [m, k], b [n, k], c [groups, m, n]; extents i32: one past each group's last element
+                                      of k; multiples of 16 */
+} cdnagen_grouped_layout;
+typedef enum cdnagen_grouped_scale {
+    CDNAGEN_GROUPED_SCALE_ROW = 0, /* one a row of a and of b; k_offsets: for each group, [groups, m] and [groups, n] */
+    CDNAGEN_GROUPED_SCALE_BLOCK =
+        1 /* one for 1x128 of a and for 128x128 of b. a: group g's begin at its first row times
+                                       k / 128, in them [k / 128, its rows] (slabs: [k / 128, m]); b [groups, k / 128,
+                                       n / 128]. Not of n_offsets and k_offsets */
+} cdnagen_grouped_scale;
+
+/* cdnagen_gemm_grouped_shape: the shape words of gemm_grouped as a struct. One kernel serves every number of groups, every
+ * m, and every n and k of its tail classes. */
+typedef struct cdnagen_gemm_grouped_shape {
+    size_t size;
+    int64_t groups, m, n, k; /* run-time, 0 if not known yet; auto needs them all */
+    int32_t layout;          /* cdnagen_grouped_layout */
+    int32_t scale;           /* cdnagen_grouped_scale */
+    int32_t b_layout;        /* cdnagen_b_layout; preshuffled: each group's, as cdnagen_pack_b leaves it */
+    int32_t leave_empty_k;   /* k_offsets: 1: c of a group without k is left as it is; 0: it becomes 0 */
+    int32_t c_type;          /* cdnagen_out_type */
+    int32_t a_fp8, b_fp8;    /* cdnagen_fp8 */
+    int32_t k_tail, n_tail;  /* cdnagen_tail */
+    int32_t reserved;        /* 0 */
+} cdnagen_gemm_grouped_shape;
+
+/* cdnagen_gen_gemm_grouped: gen_kernel with a typed shape.
+ * shapes: `tag` with or without "gemm_grouped:"   owner, errors: as gen_kernel */
+CDNAGEN_API cdnagen_status cdnagen_gen_gemm_grouped(cdnagen *ctx, const char *tag,
+                                                    const cdnagen_gemm_grouped_shape *shape, cdnagen_kernel **out);
+
+/* cdnagen_gemm_grouped_args: one launch. Every matrix is contiguous; a and b are aligned to 16 bytes, c and extents to 8,
+ * scales to 4, and c and the workspace overlap nothing else. n is a multiple of 8 and k of 16; scale=block: both of 128;
+ * preshuffled b: both of the tag's tile. */
+typedef struct cdnagen_gemm_grouped_args {
+    size_t size;
+    cdnagen_buffer a, b;               /* e4m3 */
+    cdnagen_buffer a_scales, b_scales; /* f32 */
+    cdnagen_buffer c;                  /* bf16 or f16, written */
+    cdnagen_buffer extents;            /* [groups]; they stay on the device */
+    cdnagen_buffer workspace;          /* cdnagen_gemm_grouped_workspace bytes; unused if those are 0 */
+    int64_t groups, m, n, k;           /* as the layout says */
+    int32_t keep_padding;              /* padded: 1: rows past a group's own are left as they are; 0: they become 0 */
+    int32_t reserved;                  /* 0 */
+} cdnagen_gemm_grouped_args;
+
+/* cdnagen_launch_gemm_grouped: c_g[m,n] = sum_k a_g[m,k] b_g[n,k] * a_scales[m] * b_scales[n] for each group g; in blocks as
+ * gemm_blockscale.
+ * shapes: see cdnagen_grouped_layout. No groups, m or n of 0 is a success without a launch, k of 0 writes zeros
+ *         everywhere. A group without rows or columns writes nothing, nor do rows, columns and K past the last group.
+ *         Extents are clamped to what is there: no group reaches into another's c, whatever they are. A group of n_offsets
+ *         whose columns are no multiple of 4 leaves the last ones as they are; one of k_offsets whose K is no multiple of 16
+ *         has inaccurate sums
+ * math:   f32 sums in the matrix unit, then times a's scale, then b's; one rounding to the type of c, to nearest even;
+ *         the same bits at every launch
+ * errors: BAD_ARGUMENT (null, short, misaligned or overlapped buffer, wrong kernel, an n or k that the kernel excludes),
+ *         LIMIT, NO_DEVICE, HIP, FAULT */
+CDNAGEN_API cdnagen_status cdnagen_launch_gemm_grouped(cdnagen_kernel *kernel, const cdnagen_gemm_grouped_args *args,
+                                                       void *stream);
+
+/* cdnagen_gemm_grouped_workspace: device memory that a launch needs; 0 unless the tag has `sk`. Zeroed before its first
+ * launch, and left so, as cdnagen_gemm_blockscale_workspace.   units: bytes   errors: BAD_ARGUMENT */
+CDNAGEN_API cdnagen_status cdnagen_gemm_grouped_workspace(const cdnagen_kernel *kernel, int64_t groups, int64_t m,
+                                                          int64_t n, size_t *bytes);
+
 /* ---- device memory and order, for callers that do not hold HIP themselves ---- */
 
 /* cdnagen_alloc: device memory, 256-byte aligned, uninitialised.   units: bytes, > 0
