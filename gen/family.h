@@ -49,6 +49,8 @@ typedef struct launch {
     _Alignas(8) unsigned char kernarg[256];
     size_t kernarg_bytes;
     int skip;         /* nothing to do: success without a launch */
+    void *zero;       /* with skip: device memory that becomes zeros, in the stream's order */
+    size_t zero_bytes;
     const char *note; /* for the log: what was decided without knowing enough; NULL: nothing. static */
 } launch;
 

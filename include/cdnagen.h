@@ -360,8 +360,8 @@ typedef struct cdnagen_gemm_grouped_shape {
 CDNAGEN_API cdnagen_status cdnagen_gen_gemm_grouped(cdnagen *ctx, const char *tag,
                                                     const cdnagen_gemm_grouped_shape *shape, cdnagen_kernel **out);
 
-/* cdnagen_gemm_grouped_args: one launch. Every matrix is contiguous; a and b are aligned to 16 bytes, c and extents to 8,
- * scales to 4, and c and the workspace overlap nothing else. n is a multiple of 8 and k of 16; scale=block: both of 128;
+/* cdnagen_gemm_grouped_args: one launch. Every matrix is contiguous; a and b are aligned to 16 bytes, c to 8, scales to
+ * 4, extents to their size, and c and the workspace overlap nothing else. n is a multiple of 8 and k of 16; scale=block: both of 128;
  * preshuffled b: both of the tag's tile. */
 typedef struct cdnagen_gemm_grouped_args {
     size_t size;

@@ -32,6 +32,15 @@ static cdnagen_status start(const device *d, const prepared *p, launch *l, hip_s
     return s;
 }
 
+static cdnagen_status clear(const device *d, const launch *l, hip_stream stream) {
+    int previous;
+    TRY(device_enter(d, &previous));
+    const cdnagen_status s =
+        hip_check(d->hip, d->hip->memset_async(l->zero, 0, l->zero_bytes, stream), "hipMemsetAsync");
+    device_leave(d, previous);
+    return s;
+}
+
 /* `args` is the operator's complete public struct. */
 static cdnagen_status launch_kernel(cdnagen_kernel *kernel, const char *operator_name, const void *args, void *stream) {
     const prepared *p = kernel->prepared;
@@ -42,12 +51,12 @@ static cdnagen_status launch_kernel(cdnagen_kernel *kernel, const char *operator
     const device_facts facts = prepared_facts(kernel->ctx, p);
     launch l = {0};
     TRY(p->plan.family->bind(&p->plan, &facts, args, &l));
-    if (l.skip) return CDNAGEN_OK;
+    if (l.skip && !l.zero_bytes) return CDNAGEN_OK;
     if (!d->hip)
         return fail(CDNAGEN_NO_DEVICE,
                     "the kernel's context compiles only: its device is \"none\"; use \"gpu\", \"auto\" or \"sim\"");
     if (l.note) context_log(kernel->ctx, CDNAGEN_LOG_INFO, "%s", l.note);
-    return start(d, p, &l, stream);
+    return l.skip ? clear(d, &l, stream) : start(d, p, &l, stream);
 }
 
 cdnagen_status cdnagen_launch_mqa_logits(cdnagen_kernel *kernel, const cdnagen_mqa_logits_args *args, void *stream) {
@@ -64,4 +73,13 @@ cdnagen_status cdnagen_launch_gemm_blockscale(cdnagen_kernel *kernel, const cdna
     TRY(sized_copy("cdnagen_gemm_blockscale_args", &known, sizeof known,
                    offsetof(cdnagen_gemm_blockscale_args, a_stride), args));
     return launch_kernel(kernel, "gemm_blockscale", &known, stream);
+}
+
+cdnagen_status cdnagen_launch_gemm_grouped(cdnagen_kernel *kernel, const cdnagen_gemm_grouped_args *args,
+                                           void *stream) {
+    if (!kernel || !args) return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL", kernel ? "args" : "kernel");
+    cdnagen_gemm_grouped_args known;
+    TRY(sized_copy("cdnagen_gemm_grouped_args", &known, sizeof known, offsetof(cdnagen_gemm_grouped_args, keep_padding),
+                   args));
+    return launch_kernel(kernel, "gemm_grouped", &known, stream);
 }

@@ -8,11 +8,12 @@
 #include "core/fp8.h"
 #include "core/integer.h"
 #include "core/random.h"
+#include "gen/gemm/draw.h"
 #include "gen/gemm_blockscale/gemm_blockscale.h"
 
 /* Buffers are in the order of the pointers of blockscale_kernarg. */
 enum { BUFFER_COUNT = BLOCKSCALE_WORKSPACE + 1, GUARD_BYTES = 1024, PAD_UNIT = 16 };
-enum { POISON = 0x7fc5 /* a NaN, as bf16 and as f16, that no conversion makes */, DRAWS = 4096 };
+enum { POISON = 0x7fc5 /* a NaN, as bf16 and as f16, that no conversion makes */ };
 
 /* layout: where a problem's parts are. Bytes of a buffer are those between its guards. */
 typedef struct layout {
@@ -56,35 +57,14 @@ static fp8_kind kind_of(const plan *p, int64_t word) {
     return word == CDNAGEN_FP8_NATIVE ? p->target.chip->fp8 : (fp8_kind)word;
 }
 
-/* draws: DRAWS values to pick bytes from: normal, as wide as the kind allows; or integers small enough that f32 sums of
- * them are exact in any order. */
-static void make_draws(gemm_data data, fp8_kind kind, uint64_t seed, uint8_t draws[DRAWS]) {
-    enum { INTEGER_MOST = 2 };
-    const double width = (double)fp8_max(kind) / 4;
-    const float most = fp8_max(kind);
-    for (int i = 0; i < DRAWS; i++) {
-        const double radius = sqrt(-2 * log(random_uniform(&seed))),
-                     angle = 2 * 3.14159265358979323846 * random_uniform(&seed);
-        const float normal = (float)(width * radius * cos(angle));
-        const float integer = (float)((int)(random64(&seed) % (2 * INTEGER_MOST + 1)) - INTEGER_MOST);
-        draws[i] = fp8_from_f32(kind, data == GEMM_EXACT ? integer : fmaxf(fminf(normal, most), -most));
-    }
-}
-
 static uint8_t nan_of(fp8_kind kind) { return fp8_from_f32(kind, NAN); }
 
 /* make_rows: rows of k bytes; what lies between them is NaN. */
 static void make_rows(const uint8_t draws[DRAWS], uint8_t nan, uint64_t seed, int64_t rows, int64_t k, int64_t stride,
                       uint8_t *out) {
-    enum { BITS = 12, PICKS = 5 };
     for (int64_t r = 0; r < rows; r++) {
-        uint64_t state = seed + (uint64_t)r * 0xd1342543de82ef95u;
-        uint8_t *const row = out + r * stride;
-        for (int64_t i = 0; i < k; i += PICKS) {
-            uint64_t bits = random64(&state);
-            for (int64_t j = i; j < i + PICKS && j < k; j++, bits >>= BITS) row[j] = draws[bits % DRAWS];
-        }
-        memset(row + k, nan, (size_t)(stride - k));
+        draw_row(draws, seed, r, k, out + r * stride);
+        memset(out + r * stride + k, nan, (size_t)(stride - k));
     }
 }
 
@@ -157,9 +137,9 @@ static cdnagen_status fill(const plan *p, problem *data) {
     uint64_t seeds[BUFFER_COUNT];
     for (int i = 0; i < BUFFER_COUNT; i++) seeds[i] = random64(&state);
     uint8_t draws[DRAWS];
-    make_draws((gemm_data)s->data, a_kind, seeds[BLOCKSCALE_C], draws);
+    draw_bytes(s->data == GEMM_EXACT, a_kind, seeds[BLOCKSCALE_C], draws);
     make_rows(draws, nan_of(a_kind), seeds[BLOCKSCALE_A], l.m, l.k, l.a_stride, inside(data, BLOCKSCALE_A));
-    make_draws((gemm_data)s->data, b_kind, seeds[BLOCKSCALE_WORKSPACE], draws);
+    draw_bytes(s->data == GEMM_EXACT, b_kind, seeds[BLOCKSCALE_WORKSPACE], draws);
     if (s->b == GEMM_B_PLAIN) {
         make_rows(draws, nan_of(b_kind), seeds[BLOCKSCALE_B], l.n, l.k, l.b_stride, inside(data, BLOCKSCALE_B));
     } else {

@@ -2,11 +2,10 @@
 /* What follows from a variant and a shape, and what they and the chip must satisfy together. */
 #include <inttypes.h>
 
+#include "core/integer.h"
 #include "gen/gemm_grouped/gemm_grouped.h"
 
 static const char op[] = "gemm_grouped";
-
-static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 const grouped_traits grouped_layouts[GROUPED_LAYOUTS] = {
     [GROUPED_SIZES] = {"sizes", 0, 1, 0, GROUPED_CUTS_ROWS, 8},

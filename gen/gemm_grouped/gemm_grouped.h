@@ -45,7 +45,15 @@ extern const grouped_traits grouped_layouts[GROUPED_LAYOUTS];
 
 typedef enum grouped_scale { GROUPED_SCALE_ROW = 0, GROUPED_SCALE_BLOCK = 1 } grouped_scale;
 typedef enum grouped_empty_k { GROUPED_EMPTY_K_ZERO = 0, GROUPED_EMPTY_K_LEAVE = 1 } grouped_empty_k;
-typedef enum grouped_data { GROUPED_RANDOM, GROUPED_EXACT, GROUPED_COHERENT } grouped_data;
+
+/* grouped_data: what a run computes with. Whatever no group has is NaN. */
+typedef enum grouped_data {
+    GROUPED_RANDOM,   /* normal, over the whole range of the type; another scale for every row or block */
+    GROUPED_EXACT,    /* small integers, scales that are powers of two: no sum is rounded */
+    GROUPED_COHERENT, /* random, but in every second group all of A and B is 1: what is read past a group's end in any
+                         direction adds up */
+    GROUPED_BENCHMARK /* normal of width 0.1 (A) and 0.01 (B), each row quantised by its largest value; scale=row */
+} grouped_data;
 
 enum {
     GROUPED_GROUPS_MAX = 65535, /* workgroups of a launch along z */
@@ -56,10 +64,11 @@ enum {
 
 /* grouped_shape: the shape's words. groups, m, n, k are run-time; a kernel knows only the tail classes of n and k. */
 typedef struct grouped_shape {
-    int64_t layout; /* grouped_layout */
-    int64_t groups, m, n,
-        k; /* -1 = not given. m: all groups' rows (sizes, offsets), else rows of a slab; n, k: a group's,
-                                but all groups' columns (n_offsets) and all of K (k_offsets) */
+    int64_t layout;         /* grouped_layout */
+    int64_t groups;         /* -1 = not given, as are m, n, k */
+    int64_t m;              /* all groups' rows (sizes, offsets), else rows of a slab */
+    int64_t n;              /* columns of a group, but all groups' of n_offsets */
+    int64_t k;              /* of a group, but all of K of k_offsets */
     int64_t k_tail, n_tail; /* specialised: 1 = K (N) need not be a whole number of tiles; -1 = follows from layout, b,
                                 scale, k (n). A kernel of class 1 serves every length, of class 0 whole tiles only */
     int64_t scale;          /* grouped_scale */
@@ -123,9 +132,9 @@ typedef struct grouped_part {
     int64_t b_row, columns;  /* rows of B as stored */
     int64_t k, length;       /* of A's and B's rows */
     int64_t c_row, c_column; /* of C as stored, rows of n */
-    int64_t a_scale,
-        b_scale;        /* first scale. Row r has a_scale + r, column c b_scale + c; in blocks, K block kb, they are
-                                 a_scale + kb * scale_rows + r and b_scale + kb * (n / 128) + c / 128 */
+    /* First scales. Row r has a_scale + r, column c b_scale + c; in blocks, of K block kb, a_scale + kb * scale_rows + r and
+     * b_scale + kb * (n / 128) + c / 128. */
+    int64_t a_scale, b_scale;
     int64_t scale_rows; /* from one K block of A's scales to the next: the group's rows, the slab's where it has one */
     int64_t padding;    /* rows of C past the group's that are its slab's */
 } grouped_part;
@@ -176,6 +185,22 @@ typedef struct grouped_operands {
     const void *extents;
 } grouped_operands;
 cdnagen_status grouped_reference(const grouped_operands *in, float *c);
+
+/* grouped_grade: c against what it should be, both as stored, `count` elements. Places whose reference is NaN must hold
+ * `poison` still.   source: README.md of this folder, "Grading" */
+typedef struct grouped_result {
+    int64_t count, n; /* n: columns of c, to say where */
+    gemm_out type;
+    grouped_data data;
+    const float *reference;
+    const uint16_t *c;
+    uint16_t poison;
+} grouped_result;
+void grouped_grade(const grouped_result *r, grade *out);
+
+/* grouped_make_extents: of p->groups groups, uneven, some without anything, some of what is cut left to none. `given`: of the
+ * workload word, NULL if there are none. out: as the kernel gets them. */
+void grouped_make_extents(const grouped_problem *p, const int32_t *given, uint64_t seed, void *out);
 
 extern const workload grouped_workload;
 extern const tuning grouped_tuning;

@@ -19,8 +19,11 @@ static const char *const b_words[] = {[GEMM_B_PLAIN] = "plain", [GEMM_B_PRESHUFF
 static const char *const scale_words[] = {[GROUPED_SCALE_ROW] = "row", [GROUPED_SCALE_BLOCK] = "block", NULL};
 static const char *const empty_words[] = {[GROUPED_EMPTY_K_ZERO] = "zero", [GROUPED_EMPTY_K_LEAVE] = "leave", NULL};
 static const char *const out_words[] = {[GEMM_BF16] = "bf16", [GEMM_F16] = "f16", NULL};
-static const char *const data_words[] = {
-    [GROUPED_RANDOM] = "random", [GROUPED_EXACT] = "exact", [GROUPED_COHERENT] = "coherent", NULL};
+static const char *const data_words[] = {[GROUPED_RANDOM] = "random",
+                                         [GROUPED_EXACT] = "exact",
+                                         [GROUPED_COHERENT] = "coherent",
+                                         [GROUPED_BENCHMARK] = "benchmark",
+                                         NULL};
 
 /* Columns: name, kind, use, print, required, offset, min, max, standard, words, needs, help. */
 #define TAG(member) offsetof(grouped_variant, member)
@@ -68,8 +71,8 @@ static const field shape_fields[] = {
     TAIL("k_tail", k_tail, "1: any k; 0: only multiples of the tile's K; left out: what k needs"),
     TAIL("n_tail", n_tail, "1: any n; 0: only multiples of the tile's columns; left out: what n needs"),
     WORD("data", data, FIELD_WORKLOAD, PRINT_NOT_DEFAULT, data_words,
-         "what a run computes with; exact: small integers, scales powers of two; coherent: every second group is one "
-         "positive number"),
+         "what a run computes with; exact: small integers, scales powers of two; coherent: every second group is 1 "
+         "everywhere; benchmark: normal, as models are measured with"),
     {"extents", FIELD_LIST, FIELD_WORKLOAD, PRINT_NOT_DEFAULT, 0, SHAPE(extent_count), 0, GEMM_LENGTH_MAX, 0, NULL,
      NULL, "a run's groups: rows, columns or K of each; left out: uneven ones, one empty"},
 };

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* Typed arguments -> a checked launch. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "gen/arguments.h"
+#include "gen/gemm_grouped/gemm_grouped.h"
+
+static const char op[] = "gemm_grouped";
+
+/* The words of the public structs are the shape's own numbers. */
+_Static_assert((int)CDNAGEN_GROUPED_K_OFFSETS == (int)GROUPED_K_OFFSETS &&
+                   (int)CDNAGEN_GROUPED_PADDED == (int)GROUPED_PADDED,
+               "layouts");
+_Static_assert((int)CDNAGEN_GROUPED_SCALE_BLOCK == (int)GROUPED_SCALE_BLOCK, "scales");
+
+/* Work items of one grid dimension. source: hip/hip_runtime_api.h */
+static int64_t workgroups_max(const plan *p) { return UINT32_MAX / p->block[0]; }
+
+static grouped_tiles tiles_of(const plan *p, int64_t groups, int64_t m, int64_t n) {
+    return grouped_tiles_of((const grouped_variant *)p->variant, (const grouped_shape *)p->shape, groups, m, n);
+}
+
+static void set_grid(const plan *p, const grouped_tiles *t, uint32_t grid[3]) {
+    const grouped_variant *const v = (const grouped_variant *)p->variant;
+    grid[0] = (uint32_t)(t->rows * t->columns);
+    grid[1] = v->split_k ? (uint32_t)v->split_k : 1;
+    grid[2] = (uint32_t)t->slabs;
+}
+
+void grouped_grid(const plan *p, const device_facts *facts, uint32_t grid[3]) {
+    const grouped_shape *const s = (const grouped_shape *)p->shape;
+    (void)facts;
+    memset(grid, 0, 3 * sizeof grid[0]);
+    if (s->groups <= 0 || s->m <= 0 || s->n <= 0 || s->k <= 0) return;
+    const grouped_tiles t = tiles_of(p, s->groups, s->m, s->n);
+    if (t.rows * t.columns <= workgroups_max(p)) set_grid(p, &t, grid);
+}
+
+/* ---- refusals ---- */
+
+/* check_class: a kernel made for whole tiles meets nothing else. */
+static cdnagen_status check_class(const plan *p, const cdnagen_gemm_grouped_args *a) {
+    const grouped_variant *const v = (const grouped_variant *)p->variant;
+    const grouped_shape *const s = (const grouped_shape *)p->shape;
+    const gemm_geometry g = grouped_geometry_of(v, s);
+    if (grouped_check_lengths(op, s, a->n, a->k)) return fail(CDNAGEN_BAD_ARGUMENT, "%s", cdnagen_error());
+    const struct {
+        const char *name, *tail;
+        int64_t length, whole;
+        int unit;
+    } axes[] = {{"k", "k_tail", a->k, !s->k_tail, g.bk}, {"n", "n_tail", a->n, !s->n_tail, g.bn}};
+    for (int i = 0; i < 2; i++) {
+        if (!axes[i].whole || axes[i].length % axes[i].unit == 0) continue;
+        if (s->b == GEMM_B_PRESHUFFLED)
+            return fail(CDNAGEN_BAD_ARGUMENT,
+                        "%s: %s %" PRId64
+                        " must be divisible by %d, this kernel's tile, where b is preshuffled: take a tag "
+                        "with another tile, or plain b",
+                        op, axes[i].name, axes[i].length, axes[i].unit);
+        return fail(CDNAGEN_BAD_ARGUMENT,
+                    "%s: %s %" PRId64
+                    " is not a multiple of %d, and this kernel has %s=0: generate one with %s=1 or %s=%" PRId64,
+                    op, axes[i].name, axes[i].length, axes[i].unit, axes[i].tail, axes[i].tail, axes[i].name,
+                    axes[i].length);
+    }
+    if (v->unroll && a->k != v->unroll * g.bk)
+        return fail(CDNAGEN_BAD_ARGUMENT,
+                    "%s: k %" PRId64 " is not the %d K tiles of unroll%d, k=%d: generate the tag without unroll", op,
+                    a->k, (int)v->unroll, (int)v->unroll, (int)v->unroll * g.bk);
+    return CDNAGEN_OK;
+}
+
+/* check_spans: what a workgroup addresses from its tile's first row on is 31 bits; bit 31 marks what is not accessed. */
+static cdnagen_status check_spans(const plan *p, const cdnagen_gemm_grouped_args *a) {
+    const grouped_shape *const s = (const grouped_shape *)p->shape;
+    const gemm_geometry g = grouped_geometry_of((const grouped_variant *)p->variant, s);
+    const int is_block = s->scale == GROUPED_SCALE_BLOCK;
+    const struct {
+        const char *what, *name;
+        int64_t length, unit;
+    } spans[] = {{"rows of a that a tile has", "k", a->k, g.bm},
+                 {"rows of b that a tile has", "k", a->k, g.bn},
+                 {"rows of c that a tile has", "n", a->n, 2 * (int64_t)g.bm},
+                 {"scales of a that a group has", "m", is_block ? a->m : 0, a->k / GEMM_SCALE_K * 4}};
+    for (int i = 0; i < 4; i++)
+        if (spans[i].unit && spans[i].length > INT32_MAX / spans[i].unit)
+            return fail(CDNAGEN_LIMIT, "%s: %s %" PRId64 " is more than %" PRId64 ": the %s must span less than 2 GiB",
+                        op, spans[i].name, spans[i].length, INT32_MAX / spans[i].unit, spans[i].what);
+    return CDNAGEN_OK;
+}
+
+/* problem_of: the lengths of a launch. */
+static grouped_problem problem_of(const plan *p, const cdnagen_gemm_grouped_args *a) {
+    const grouped_shape *const s = (const grouped_shape *)p->shape;
+    return (grouped_problem){(grouped_layout)s->layout, (grouped_scale)s->scale, a->groups, a->m, a->n, a->k};
+}
+
+enum { ARGUMENTS = GROUPED_WORKSPACE + 1 };
+
+/* The buffers in the order of the kernel's pointers. */
+static void list_arguments(const plan *p, const cdnagen_gemm_grouped_args *a, argument out[ARGUMENTS]) {
+    const grouped_problem lengths = problem_of(p, a);
+    const int extent = grouped_layouts[lengths.layout].extent_bytes;
+    const struct {
+        const char *name;
+        cdnagen_buffer buffer;
+        int bytes;
+        unsigned alignment;
+    } rows[GROUPED_WORKSPACE] = {
+        {"a", a->a, 1, GEMM_ROW_ALIGN},   {"b", a->b, 1, GEMM_ROW_ALIGN},
+        {"a_scales", a->a_scales, 4, 4},  {"b_scales", a->b_scales, 4, 4},
+        {"c", a->c, 2, 2 * GROUPED_QUAD}, {"extents", a->extents, extent, extent ? (unsigned)extent : 1}};
+    int64_t elements[GROUPED_WORKSPACE];
+    grouped_lengths(&lengths, elements);
+    for (int i = 0; i < GROUPED_WORKSPACE; i++)
+        out[i] = (argument){rows[i].name, rows[i].buffer, argument_bytes(1, 0, elements[i], rows[i].bytes),
+                            rows[i].alignment};
+    const uint64_t workspace = grouped_workspace_bytes((const grouped_variant *)p->variant,
+                                                       (const grouped_shape *)p->shape, a->groups, a->m, a->n);
+    out[GROUPED_WORKSPACE] = (argument){"workspace", a->workspace, workspace, GEMM_WORKSPACE_ALIGN};
+}
+
+static cdnagen_status check_arguments(const argument *arguments) {
+    for (int i = 0; i < ARGUMENTS; i++) TRY(argument_check(op, &arguments[i]));
+    for (int written = GROUPED_C; written < ARGUMENTS; written += GROUPED_WORKSPACE - GROUPED_C)
+        for (int i = 0; i < ARGUMENTS; i++)
+            if (i != written) TRY(arguments_apart(op, &arguments[i], &arguments[written]));
+    return CDNAGEN_OK;
+}
+
+static cdnagen_status check_numbers(const plan *p, const cdnagen_gemm_grouped_args *a) {
+    const grouped_shape *const s = (const grouped_shape *)p->shape;
+    TRY(argument_length(op, "groups", a->groups, GROUPED_GROUPS_MAX));
+    TRY(argument_length(op, "m", a->m, GEMM_LENGTH_MAX));
+    TRY(argument_length(op, "n", a->n, GEMM_LENGTH_MAX));
+    TRY(argument_length(op, "k", a->k, GEMM_LENGTH_MAX));
+    if (a->keep_padding != 0 && a->keep_padding != 1)
+        return fail(CDNAGEN_BAD_ARGUMENT, "%s: keep_padding is %d; it must be 0 or 1", op, a->keep_padding);
+    if (a->keep_padding && s->layout != GROUPED_PADDED)
+        return fail(CDNAGEN_BAD_ARGUMENT,
+                    "%s: keep_padding is 1, and only layout=padded has padding, not layout=%s: leave it 0", op,
+                    grouped_layouts[s->layout].name);
+    if (a->reserved)
+        return fail(CDNAGEN_BAD_ARGUMENT, "%s: args.reserved is %d; this version has no use for it: leave it 0", op,
+                    a->reserved);
+    return check_class(p, a);
+}
+
+/* ---- bind ---- */
+
+/* bind_nothing: without any product the whole of c is zeros, whatever the layout. */
+static cdnagen_status bind_nothing(const plan *p, const cdnagen_gemm_grouped_args *a, launch *out) {
+    argument arguments[ARGUMENTS];
+    list_arguments(p, a, arguments);
+    const argument *const c = &arguments[GROUPED_C];
+    TRY(argument_check(op, c));
+    *out = (launch){.skip = 1, .zero = c->buffer.ptr, .zero_bytes = c->needed};
+    return CDNAGEN_OK;
+}
+
+cdnagen_status grouped_bind(const plan *p, const device_facts *facts, const void *args, launch *out) {
+    const cdnagen_gemm_grouped_args *const a = args;
+    (void)facts;
+    if (!a) return fail(CDNAGEN_BAD_ARGUMENT, "%s: args is NULL", op);
+    TRY(check_numbers(p, a));
+    if (!a->groups || !a->m || !a->n || !a->k) return bind_nothing(p, a, out);
+    TRY(check_spans(p, a));
+    argument arguments[ARGUMENTS];
+    list_arguments(p, a, arguments);
+    TRY(check_arguments(arguments));
+    const grouped_tiles t = tiles_of(p, a->groups, a->m, a->n);
+    if (t.rows * t.columns > workgroups_max(p))
+        return fail(CDNAGEN_LIMIT,
+                    "%s: this launch needs %" PRId64 " workgroups of %u work items in x, HIP allows %" PRId64
+                    ": take a tag with a larger tile, or launch fewer rows at once",
+                    op, t.rows * t.columns, p->block[0], workgroups_max(p));
+    launch l = {.kernarg_bytes = p->kernarg_bytes};
+    set_grid(p, &t, l.grid);
+    for (int i = 0; i < ARGUMENTS; i++) argument_put_pointer(&l, p, i, arguments[i].buffer.ptr);
+    argument_put(&l, p, GROUPED_GROUPS, a->groups);
+    argument_put(&l, p, GROUPED_M, a->m);
+    argument_put(&l, p, GROUPED_N, a->n);
+    argument_put(&l, p, GROUPED_K, a->k);
+    argument_put(&l, p, GROUPED_ZERO, !a->keep_padding);
+    *out = l;
+    return CDNAGEN_OK;
+}
+
+/* ---- shape ---- */
+
+cdnagen_status grouped_shape_from_public(const void *public_shape, void *shape) {
+    const cdnagen_gemm_grouped_shape *const p = public_shape;
+    if (!p) return fail(CDNAGEN_BAD_ARGUMENT, "%s: shape is NULL", op);
+    if (p->groups < 0 || p->m < 0 || p->n < 0 || p->k < 0)
+        return fail(CDNAGEN_BAD_SHAPE,
+                    "%s shape: groups=%" PRId64 " m=%" PRId64 " n=%" PRId64 " k=%" PRId64
+                    " must not be negative; 0 stands for not known yet",
+                    op, p->groups, p->m, p->n, p->k);
+    if (p->reserved)
+        return fail(CDNAGEN_BAD_ARGUMENT, "%s: shape.reserved is %d; this version has no use for it: leave it 0", op,
+                    p->reserved);
+    /* Text words count 0, 1 and "left out"; a struct's zeros are what is left out. */
+    static const int64_t tails[] = {[CDNAGEN_TAIL_AS_SHAPE] = -1, [CDNAGEN_TAIL_ANY] = 1, [CDNAGEN_TAIL_NONE] = 0};
+    const struct {
+        const char *name;
+        int32_t value;
+    } classes[] = {{"k_tail", p->k_tail}, {"n_tail", p->n_tail}};
+    for (int i = 0; i < 2; i++)
+        if (classes[i].value < CDNAGEN_TAIL_AS_SHAPE || classes[i].value > CDNAGEN_TAIL_NONE)
+            return fail(CDNAGEN_BAD_SHAPE, "%s shape: %s of %d is not a cdnagen_tail", op, classes[i].name,
+                        classes[i].value);
+    const grouped_shape s = {.layout = p->layout,
+                             .groups = p->groups ? p->groups : -1,
+                             .m = p->m ? p->m : -1,
+                             .n = p->n ? p->n : -1,
+                             .k = p->k ? p->k : -1,
+                             .k_tail = tails[p->k_tail],
+                             .n_tail = tails[p->n_tail],
+                             .scale = p->scale,
+                             .b = p->b_layout,
+                             .empty_k = p->leave_empty_k,
+                             .a_fp8 = p->a_fp8,
+                             .b_fp8 = p->b_fp8,
+                             .out = p->c_type};
+    TRY(fields_check(&gemm_grouped_family.shape, &s));
+    memcpy(shape, &s, sizeof s);
+    return CDNAGEN_OK;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What `auto` means: the default tile, and narrower ones with K in parts for launches that would leave the device idle. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/integer.h"
+#include "gen/gemm_grouped/gemm_grouped.h"
+
+/* job: what the conditions ask. Where groups cut rows, columns or K, an even share stands for each group's. */
+typedef struct job {
+    const chip *chip;
+    const grouped_shape *shape;
+    int64_t groups; /* that can have rows or columns at all */
+    int64_t rows, columns, k;
+} job;
+
+static job job_of(const target *t, const grouped_shape *s) {
+    job j = {t->chip, s, s->groups, s->m, s->n, s->k};
+    const grouped_cut cuts = grouped_layouts[s->layout].cuts;
+    const int64_t groups = s->groups ? s->groups : 1;
+    if (cuts == GROUPED_CUTS_ROWS) {
+        j.groups = smaller(s->groups, s->m);
+        j.rows = ceil_div(s->m, groups);
+    } else if (cuts == GROUPED_CUTS_COLUMNS) {
+        j.groups = smaller(s->groups, s->n);
+        j.columns = ceil_div(s->n, groups);
+    } else if (cuts == GROUPED_CUTS_K) {
+        j.k = ceil_div(s->k, groups);
+    }
+    return j;
+}
+
+/* ---- conditions, one a function. source: README.md of this folder, "Routes" ---- */
+
+static int64_t tiles(const job *j, int bm, int bn) {
+    return j->groups * ceil_div(j->rows, bm) * ceil_div(j->columns, bn);
+}
+static int is_starved(const job *j) { return j->rows <= 32 || tiles(j, 128, 128) < j->chip->cus; }
+static int always(const job *j) {
+    (void)j;
+    return 1;
+}
+
+/* ---- tags ---- */
+
+enum { TAG_BYTES = 80, SPLITS_MAX = 8, SPLIT_BLOCKS_MIN = 2 /* scale blocks of a part */ };
+
+/* columns_of: the widest tile of those that N is a multiple of, where B or the scales allow no other. */
+static int columns_of(const job *j, int widest) {
+    const grouped_shape *const s = j->shape;
+    if (s->scale == GROUPED_SCALE_BLOCK) return 128;
+    return widest > 64 && s->b == GEMM_B_PRESHUFFLED && s->n % 128 ? 64 : widest;
+}
+
+/* depth_of: where K cannot be whole tiles of 256, it is of 128. */
+static int depth_of(const job *j) { return j->shape->k % 256 ? 128 : 256; }
+
+/* Rows as few as a group needs; in parts of K as many as the device has room for. */
+static void narrow_tag(const job *j, int is_split, char out[TAG_BYTES]) {
+    const int rows = j->rows <= 16 ? 16 : j->rows <= 32 ? 32 : 64, columns = columns_of(j, 64);
+    const int64_t grid = tiles(j, rows, columns);
+    int64_t splits = grid ? ceil_div(j->chip->cus, grid) : 1;
+    splits = smaller(smaller(splits, SPLITS_MAX), j->k / (SPLIT_BLOCKS_MIN * GEMM_SCALE_K));
+    const int length = snprintf(out, TAG_BYTES, "t%dx%dx%d", rows, columns, depth_of(j));
+    if (is_split && splits > 1) snprintf(out + length, TAG_BYTES - (size_t)length, "_sk%d", (int)splits);
+}
+
+static void split_tag(const job *j, char out[TAG_BYTES]) { narrow_tag(j, 1, out); }
+static void whole_tag(const job *j, char out[TAG_BYTES]) { narrow_tag(j, 0, out); }
+
+/* Plain B goes through LDS, which four waves in a square read less of than four in a row. */
+static void default_tag(const job *j, char out[TAG_BYTES]) {
+    snprintf(out, TAG_BYTES, "t128x%dx128%s_cs%s_wpe2", columns_of(j, 128), j->shape->b == GEMM_B_PLAIN ? "_wm2" : "",
+             j->chip->lds_dma_bytes >= 16 ? "_async" : "");
+}
+static void small_tag(const job *j, char out[TAG_BYTES]) {
+    snprintf(out, TAG_BYTES, "t64x%dx128_cs", columns_of(j, 128));
+}
+
+/* Rows that hold are tried in order. */
+static const struct {
+    int (*holds)(const job *j);
+    void (*tag)(const job *j, char out[TAG_BYTES]);
+} routes[] = {{is_starved, split_tag}, {is_starved, whole_tag}, {always, default_tag}, {always, small_tag}};
+enum { ROUTES = sizeof routes / sizeof routes[0] };
+
+/* ---- the search ---- */
+
+/* search: what one request for a rank has met so far. */
+typedef struct search {
+    const target *target;
+    job job;
+    int choices;
+    grouped_variant found[ROUTES]; /* in their order, each once */
+    int unlike;                    /* tags passed over for anything but a kernel that cannot be generated yet */
+    text lacking;                  /* tags passed over, and why */
+} search;
+
+static cdnagen_status consider(search *s, const char *body) {
+    char tag[SYMBOL_MAX];
+    snprintf(tag, sizeof tag, "mfma%s_%s", s->job.chip->lds_dma_bytes >= 16 ? "16x16x128" : "16x16x32", body);
+    grouped_variant v;
+    TRY(tag_parse(&gemm_grouped_family.tag, tag, &v));
+    grouped_shape shape = *s->job.shape;
+    grouped_complete(&v, &shape);
+    const cdnagen_status status = grouped_check(s->target, &v, &shape);
+    if (status != CDNAGEN_OK) {
+        s->unlike += status != CDNAGEN_NOT_YET;
+        text_add(&s->lacking, "; %s: %s", tag, cdnagen_error());
+        return CDNAGEN_OK;
+    }
+    for (int i = 0; i < s->choices; i++)
+        if (!memcmp(&s->found[i], &v, sizeof v)) return CDNAGEN_OK;
+    s->found[s->choices++] = v;
+    return CDNAGEN_OK;
+}
+
+cdnagen_status grouped_route(const target *t, const void *shape, int rank, void *variant) {
+    const grouped_shape *const given = shape;
+    const struct {
+        const char *name;
+        int64_t value;
+    } words[] = {{"groups", given->groups}, {"m", given->m}, {"n", given->n}, {"k", given->k}};
+    for (int i = 0; i < 4; i++)
+        if (words[i].value < 0)
+            return fail(CDNAGEN_BAD_SHAPE,
+                        "gemm_grouped: auto chooses by groups, m, n and k, and %s is missing: give all four",
+                        words[i].name);
+    search s = {.target = t, .job = job_of(t, given)};
+    cdnagen_status status = CDNAGEN_OK;
+    for (int i = 0; i < ROUTES && !status && s.choices <= rank; i++) {
+        char body[TAG_BYTES];
+        if (!routes[i].holds(&s.job)) continue;
+        routes[i].tag(&s.job, body);
+        status = consider(&s, body);
+    }
+    if (!status && rank < s.choices)
+        memcpy(variant, &s.found[rank], sizeof s.found[rank]);
+    else if (!status && !s.choices && !s.unlike)
+        status = CDNAGEN_NOT_YET; /* as the last check said, for this and every other tag */
+    else if (!status)
+        status = fail(CDNAGEN_LIMIT,
+                      "gemm_grouped: auto has %d choices for groups=%" PRId64 " m=%" PRId64 " n=%" PRId64 " k=%" PRId64
+                      " on %s, all passed over%s",
+                      s.choices, given->groups, given->m, given->n, given->k, t->chip->name,
+                      s.lacking.data ? s.lacking.data : "");
+    text_free(&s.lacking);
+    return status;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* What the tuner searches for this operator: fields, problems, where to begin and what not to try. */
+#include <stdio.h>
+
+#include "gen/gemm_grouped/gemm_grouped.h"
+
+static const int64_t tile_values[] = {TRIPLE(64, 64, 128),   TRIPLE(64, 64, 256),   TRIPLE(64, 128, 128),
+                                      TRIPLE(64, 128, 256),  TRIPLE(64, 256, 128),  TRIPLE(64, 256, 256),
+                                      TRIPLE(128, 64, 128),  TRIPLE(128, 64, 256),  TRIPLE(128, 128, 128),
+                                      TRIPLE(128, 128, 256), TRIPLE(128, 256, 128), TRIPLE(128, 256, 256),
+                                      TRIPLE(256, 64, 128),  TRIPLE(256, 64, 256),  TRIPLE(256, 128, 128),
+                                      TRIPLE(256, 128, 256), TRIPLE(256, 256, 128), TRIPLE(256, 256, 256),
+                                      TRIPLE(16, 64, 256),   TRIPLE(32, 64, 256)},
+                     rows_values[] = {0, 2}, split_values[] = {0, 2, 4, 8}, wpe_values[] = {0, 2};
+#define AXIS(field, values) {field, values, sizeof values / sizeof values[0]}
+static const tune_axis axes[] = {AXIS("t", tile_values), AXIS("wm", rows_values),  {"cs", NULL, 0},
+                                 {"async", NULL, 0},     AXIS("sk", split_values), AXIS("wpe", wpe_values)};
+
+/* ---- problems ---- */
+
+static const struct {
+    const char *words;
+    int groups, m, n, k;
+} problems[] = {
+    {"layout=sizes", 8, 1, 8192, 1024},
+    {"layout=sizes b=preshuffled", 8, 32, 1280, 8192},
+    {"layout=sizes b=preshuffled", 8, 1024, 2048, 7168},
+    {"layout=sizes b=preshuffled", 8, 16384, 7168, 2304},
+    {"layout=sizes b=preshuffled scale=block", 8, 1024, 2048, 7168},
+    {"layout=padded", 8, 512, 8192, 1024},
+    {"layout=batched", 8, 512, 1280, 8192},
+    {"layout=n_offsets", 8, 128, 16384, 7168},
+    {"layout=k_offsets", 8, 2048, 7168, 16384},
+};
+
+static int point(const target *t, int index, tune_point *out) {
+    (void)t;
+    if (index < 0 || index >= (int)(sizeof problems / sizeof *problems)) return 0;
+    const char *const words = problems[index].words;
+    const int groups = problems[index].groups, m = problems[index].m, n = problems[index].n, k = problems[index].k;
+    snprintf(out->shape, sizeof out->shape, "%s groups=%d m=%d n=%d k=%d", words, groups, m, n, k);
+    snprintf(out->proof[0], sizeof out->proof[0], "%s groups=4 m=%d n=512 k=1024", words, m < 100 ? m : 99);
+    snprintf(out->proof[1], sizeof out->proof[1], "%s groups=3 m=%d n=256 k=512 data=exact", words, m < 200 ? m : 199);
+    snprintf(out->bounds, sizeof out->bounds, "%d, %d, %d, %d", groups, m, n, k);
+    return 1;
+}
+
+/* ---- where to begin, what not to try ---- */
+
+static const char *const seeds[] = {"mfma16x16x128_t128x128x128_cs_async_wpe2",
+                                    "mfma16x16x128_t64x256x128_cs_async_wpe2", "mfma16x16x128_t16x64x256",
+                                    "mfma16x16x32_t128x128x128_cs_wpe2", "mfma16x16x32_t16x64x256"};
+
+static const char *seed(const target *t, int index) {
+    (void)t;
+    return index >= 0 && index < (int)(sizeof seeds / sizeof *seeds) ? seeds[index] : NULL;
+}
+
+static const char *prune(const plan *p) {
+    const grouped_shape *const s = (const grouped_shape *)p->shape;
+    const gemm_geometry g = grouped_geometry_of((const grouped_variant *)p->variant, s);
+    if (p->target.chip->lds_bytes / g.lds_bytes * g.waves < p->target.chip->simds) return "LDS";
+    return NULL;
+}
+
+static double mfmas(const plan *p) {
+    const grouped_shape *const s = (const grouped_shape *)p->shape;
+    const gemm_geometry g = grouped_geometry_of((const grouped_variant *)p->variant, s);
+    const double slabs = s->layout == GROUPED_PADDED || s->layout == GROUPED_BATCHED ? (double)s->groups : 1;
+    return slabs * ((double)s->m / g.m) * ((double)s->n / g.n) * ((double)s->k / g.k);
+}
+
+const tuning grouped_tuning = {.axes = axes,
+                               .axis_count = sizeof axes / sizeof *axes,
+                               .point = point,
+                               .seed = seed,
+                               .prune = prune,
+                               .mfmas = mfmas};
