@@ -394,6 +394,105 @@ CDNAGEN_API cdnagen_status cdnagen_launch_gemm_grouped(cdnagen_kernel *kernel, c
 CDNAGEN_API cdnagen_status cdnagen_gemm_grouped_workspace(const cdnagen_kernel *kernel, int64_t groups, int64_t m,
                                                           int64_t n, size_t *bytes);
 
+/* ---- operator gemm_grouped: forms that take tensors ---- */
+
+typedef enum cdnagen_type {
+    CDNAGEN_TYPE_F32 = 1,
+    CDNAGEN_TYPE_BF16 = 2,
+    CDNAGEN_TYPE_F16 = 3,
+    CDNAGEN_TYPE_E4M3FN = 4,
+    CDNAGEN_TYPE_E4M3FNUZ = 5,
+    CDNAGEN_TYPE_I32 = 6,
+    CDNAGEN_TYPE_I64 = 7
+} cdnagen_type;
+
+/* cdnagen_tensor: device memory with its sizes. Forms take contiguous tensors alone, and refuse others. */
+typedef struct cdnagen_tensor {
+    void *ptr;
+    int32_t type, rank; /* cdnagen_type; 1 to 3 */
+    int64_t size[3];
+    int64_t stride[3]; /* elements; all 0: contiguous */
+} cdnagen_tensor;
+
+typedef enum cdnagen_grouped_form {
+    CDNAGEN_GROUPED_STACKED = 0,
+    CDNAGEN_GROUPED_STACKED_PRESHUFFLE = 1,
+    CDNAGEN_GROUPED_DYNAMIC = 2,
+    CDNAGEN_GROUPED_DYNAMIC_PRESHUFFLE = 3,
+    CDNAGEN_GROUPED_MM = 4,
+    CDNAGEN_GROUPED_MM_PRESHUFFLE = 5,
+    CDNAGEN_GROUPED_GROUPWISE = 6,
+    CDNAGEN_GROUPED_GROUPWISE_PRESHUFFLE = 7
+} cdnagen_grouped_form;
+
+/* cdnagen_grouped_output: what a form's `out` is: type, sizes and strides; its ptr is NULL.
+ * shapes: extents is the form's m_sizes, zero_start_index_m or offsets; NULL for 3D-3D
+ * errors: BAD_ARGUMENT, LIMIT */
+CDNAGEN_API cdnagen_status cdnagen_grouped_output(cdnagen_grouped_form form, const cdnagen_tensor *xq,
+                                                  const cdnagen_tensor *wq, const cdnagen_tensor *extents,
+                                                  cdnagen_tensor *out);
+
+/* Of all forms below: the kernel is `auto`'s of those that need no workspace, generated at the first call of its kind in
+ * the context, which keeps it; calls of other lengths take the same one. Operands are of the chip's own FP8 kind, scales f32,
+ * out bf16 of the sizes that cdnagen_grouped_output gives. Every contract that the host can see is checked; a refusal names
+ * the argument, its value and the rule. That each group's K (2D-2D) is a multiple of 16 and its columns (3D-2D) of 8 only
+ * the device knows: see cdnagen_launch_gemm_grouped for what happens otherwise. wq of _preshuffle: each group's as
+ * cdnagen_pack_b leaves it; n is a multiple of 64 and k of 128.
+ * errors: BAD_ARGUMENT, LIMIT, and as gen_kernel and cdnagen_launch_gemm_grouped */
+
+/* cdnagen_rowwise_grouped_stacked: groups own rows of xq and out, one group's after another's.
+ * shapes: xq [m, k], wq [groups, n, k], x_scale m elements, w_scale groups * n, m_sizes [groups] i64, out [m, n] */
+CDNAGEN_API cdnagen_status cdnagen_rowwise_grouped_stacked(cdnagen *ctx, const cdnagen_tensor *xq,
+                                                           const cdnagen_tensor *wq, const cdnagen_tensor *x_scale,
+                                                           const cdnagen_tensor *w_scale, const cdnagen_tensor *m_sizes,
+                                                           const cdnagen_tensor *out, void *stream);
+CDNAGEN_API cdnagen_status cdnagen_rowwise_grouped_stacked_preshuffle(
+    cdnagen *ctx, const cdnagen_tensor *xq, const cdnagen_tensor *wq, const cdnagen_tensor *x_scale,
+    const cdnagen_tensor *w_scale, const cdnagen_tensor *m_sizes, const cdnagen_tensor *out, void *stream);
+
+/* cdnagen_rowwise_grouped_dynamic: each group has a slab, of which the first zero_start_index_m[g] rows take part.
+ * shapes: xq [groups, m, k], wq [groups, n, k], x_scale groups * m elements, w_scale groups * n, zero_start_index_m
+ *         [groups] i64, out [groups, m, n]. zeroing_output_tensor: 1: rows past those become 0; 0: they are left as they
+ *         are */
+CDNAGEN_API cdnagen_status cdnagen_rowwise_grouped_dynamic(cdnagen *ctx, const cdnagen_tensor *xq,
+                                                           const cdnagen_tensor *wq, const cdnagen_tensor *x_scale,
+                                                           const cdnagen_tensor *w_scale,
+                                                           const cdnagen_tensor *zero_start_index_m,
+                                                           int zeroing_output_tensor, const cdnagen_tensor *out,
+                                                           void *stream);
+CDNAGEN_API cdnagen_status cdnagen_rowwise_grouped_dynamic_preshuffle(
+    cdnagen *ctx, const cdnagen_tensor *xq, const cdnagen_tensor *wq, const cdnagen_tensor *x_scale,
+    const cdnagen_tensor *w_scale, const cdnagen_tensor *zero_start_index_m, int zeroing_output_tensor,
+    const cdnagen_tensor *out, void *stream);
+
+/* cdnagen_rowwise_grouped_mm: by the ranks of xq and wq; offsets [groups] i32 are one past each group's last place.
+ * shapes: 2D-3D: xq [m, k], wq [groups, n, k], offsets along m, out [m, n]; x_scale m elements, w_scale groups * n
+ *         3D-3D: xq [groups, m, k], wq [groups, n, k], offsets NULL, out [groups, m, n]; groups * m, groups * n
+ *         3D-2D: xq [groups, m, k], wq [n, k], offsets along n, out [m, n]; groups * m, n
+ *         2D-2D: xq [m, k], wq [n, k], offsets along k, out [groups, m, n]; groups * m, groups * n. A slab whose
+ *         group has no K is left as it is, unless k is 0
+ *         _preshuffle: 2D-3D and 3D-3D alone */
+CDNAGEN_API cdnagen_status cdnagen_rowwise_grouped_mm(cdnagen *ctx, const cdnagen_tensor *xq, const cdnagen_tensor *wq,
+                                                      const cdnagen_tensor *x_scale, const cdnagen_tensor *w_scale,
+                                                      const cdnagen_tensor *offsets, const cdnagen_tensor *out,
+                                                      void *stream);
+CDNAGEN_API cdnagen_status cdnagen_rowwise_grouped_mm_preshuffle(
+    cdnagen *ctx, const cdnagen_tensor *xq, const cdnagen_tensor *wq, const cdnagen_tensor *x_scale,
+    const cdnagen_tensor *w_scale, const cdnagen_tensor *offsets, const cdnagen_tensor *out, void *stream);
+
+/* cdnagen_groupwise_grouped: as stacked, with scales of blocks; n and k are multiples of 128.
+ * shapes: x_scale m * k / 128 elements: group g's from its first row times k / 128 on, in them [k / 128, its rows];
+ *         w_scale [groups, k / 128, n / 128] */
+CDNAGEN_API cdnagen_status cdnagen_groupwise_grouped(cdnagen *ctx, const cdnagen_tensor *xq, const cdnagen_tensor *wq,
+                                                     const cdnagen_tensor *x_scale, const cdnagen_tensor *w_scale,
+                                                     const cdnagen_tensor *m_sizes, const cdnagen_tensor *out,
+                                                     void *stream);
+CDNAGEN_API cdnagen_status cdnagen_groupwise_grouped_preshuffle(cdnagen *ctx, const cdnagen_tensor *xq,
+                                                                const cdnagen_tensor *wq, const cdnagen_tensor *x_scale,
+                                                                const cdnagen_tensor *w_scale,
+                                                                const cdnagen_tensor *m_sizes,
+                                                                const cdnagen_tensor *out, void *stream);
+
 /* ---- device memory and order, for callers that do not hold HIP themselves ---- */
 
 /* cdnagen_alloc: device memory, 256-byte aligned, uninitialised.   units: bytes, > 0

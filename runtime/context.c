@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Contexts: options over environment over defaults, resolved once; the default context; the log. */
 #include "runtime/context.h"
+#include "runtime/loaded.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -201,6 +202,7 @@ void context_release(cdnagen *ctx) {
 void cdnagen_free_context(cdnagen *ctx) {
     if (!ctx) return;
     recall_clear(&ctx->recall);
+    loaded_drop(ctx);
     context_release(ctx);
 }
 

@@ -106,6 +106,15 @@ void device_leave(const device *d, int previous) {
     if (previous != d->index) d->hip->set_device(previous);
 }
 
+cdnagen_status device_clear(const device *d, void *ptr, size_t size, hip_stream stream) {
+    if (!size) return CDNAGEN_OK;
+    int previous;
+    TRY(device_enter(d, &previous));
+    const cdnagen_status s = hip_check(d->hip, d->hip->memset_async(ptr, 0, size, stream), "hipMemsetAsync");
+    device_leave(d, previous);
+    return s;
+}
+
 /* A context's device, current for this thread; NO_DEVICE if the context has none. */
 static cdnagen_status enter(cdnagen **ctx, const device **d, int *previous) {
     TRY(context_of(ctx));

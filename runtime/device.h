@@ -33,6 +33,9 @@ int device_runs(const target *own, const target *t);
 /* device_is_gpu: 1 for a GPU, 0 for the simulator and for none. */
 int device_is_gpu(const device *d);
 
+/* device_clear: bytes of device memory become 0, in the stream's order; 0 bytes are fine.   errors: HIP */
+cdnagen_status device_clear(const device *d, void *ptr, size_t size, hip_stream stream);
+
 /* device_enter, device_leave: make the device current for this thread; put the previous one back. */
 cdnagen_status device_enter(const device *d, int *previous);
 void device_leave(const device *d, int previous);

@@ -124,6 +124,19 @@ cdnagen_status cdnagen_gen_gemm_blockscale(cdnagen *ctx, const char *tag, const 
     return gen_typed(ctx, "gemm_blockscale", tag, &known, out);
 }
 
+cdnagen_status cdnagen_gen_gemm_grouped(cdnagen *ctx, const char *tag, const cdnagen_gemm_grouped_shape *shape,
+                                        cdnagen_kernel **out) {
+    if (!tag || !shape || !out)
+        return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL: a tag, a shape and a place for the kernel are needed",
+                    !tag     ? "tag"
+                    : !shape ? "shape"
+                             : "out");
+    cdnagen_gemm_grouped_shape known;
+    TRY(sized_copy("cdnagen_gemm_grouped_shape", &known, sizeof known, offsetof(cdnagen_gemm_grouped_shape, scale),
+                   shape));
+    return gen_typed(ctx, "gemm_grouped", tag, &known, out);
+}
+
 void cdnagen_free_kernel(cdnagen_kernel *k) {
     if (!k) return;
     prepared_release(k->prepared);

@@ -32,15 +32,6 @@ static cdnagen_status start(const device *d, const prepared *p, launch *l, hip_s
     return s;
 }
 
-static cdnagen_status clear(const device *d, const launch *l, hip_stream stream) {
-    int previous;
-    TRY(device_enter(d, &previous));
-    const cdnagen_status s =
-        hip_check(d->hip, d->hip->memset_async(l->zero, 0, l->zero_bytes, stream), "hipMemsetAsync");
-    device_leave(d, previous);
-    return s;
-}
-
 /* `args` is the operator's complete public struct. */
 static cdnagen_status launch_kernel(cdnagen_kernel *kernel, const char *operator_name, const void *args, void *stream) {
     const prepared *p = kernel->prepared;
@@ -56,7 +47,7 @@ static cdnagen_status launch_kernel(cdnagen_kernel *kernel, const char *operator
         return fail(CDNAGEN_NO_DEVICE,
                     "the kernel's context compiles only: its device is \"none\"; use \"gpu\", \"auto\" or \"sim\"");
     if (l.note) context_log(kernel->ctx, CDNAGEN_LOG_INFO, "%s", l.note);
-    return l.skip ? clear(d, &l, stream) : start(d, p, &l, stream);
+    return l.skip ? device_clear(d, l.zero, l.zero_bytes, stream) : start(d, p, &l, stream);
 }
 
 cdnagen_status cdnagen_launch_mqa_logits(cdnagen_kernel *kernel, const cdnagen_mqa_logits_args *args, void *stream) {

@@ -148,3 +148,23 @@ void loaded_retire_all(cdnagen *ctx) {
         retire(l, NULL);
     }
 }
+
+void loaded_keep(loaded *l) {
+    pthread_mutex_lock(&l->ctx->lock);
+    l->owners += !l->kept;
+    l->kept = 1;
+    pthread_mutex_unlock(&l->ctx->lock);
+}
+
+static loaded *take_kept(cdnagen *ctx) {
+    pthread_mutex_lock(&ctx->lock);
+    loaded *l = ctx->loaded;
+    while (l && !l->kept) l = l->next;
+    if (l) l->kept = 0;
+    pthread_mutex_unlock(&ctx->lock);
+    return l;
+}
+
+void loaded_drop(cdnagen *ctx) {
+    for (loaded *l = take_kept(ctx); l; l = take_kept(ctx)) loaded_release(l);
+}

@@ -16,7 +16,8 @@
 typedef struct loaded {
     struct loaded *next;
     cdnagen *ctx;
-    int owners; /* under the context's lock */
+    int owners; /* under the context's lock, as is: */
+    int kept;   /* the context is one of the owners */
     const hip_table *hip;
     int device;
     atomic_int captured; /* a graph may hold it */
@@ -31,6 +32,9 @@ typedef struct loaded {
  * owner: loaded_release; the blob is retained   errors: NO_MEMORY, HIP, CAPTURING (the context refuses loads then) */
 cdnagen_status loaded_share(cdnagen *ctx, const char *key, const char *symbol, cache_blob *blob, const resources *r,
                             loaded **out);
+/* loaded_keep: the context owns it too until loaded_drop: for launches by callers that hold no kernel. */
+void loaded_keep(loaded *l);
+void loaded_drop(cdnagen *ctx);
 void loaded_release(loaded *l); /* the last owner's release retires the module; NULL is fine */
 
 /* loaded_retire_all: what graphs kept loaded, when the context goes. */

@@ -56,9 +56,15 @@ static const char *seed(const target *t, int index) {
     return index >= 0 && index < (int)(sizeof seeds / sizeof *seeds) ? seeds[index] : NULL;
 }
 
+/* Tiles that a group's columns or K leave partly empty are worth a look only where every tile does. */
 static const char *prune(const plan *p) {
+    enum { LEAST_COLUMNS = 64, LEAST_K = 128 };
     const grouped_shape *const s = (const grouped_shape *)p->shape;
     const gemm_geometry g = grouped_geometry_of((const grouped_variant *)p->variant, s);
+    const grouped_cut cuts = grouped_layouts[s->layout].cuts;
+    const int64_t n = cuts == GROUPED_CUTS_COLUMNS ? s->n / s->groups : s->n;
+    const int64_t k = cuts == GROUPED_CUTS_K ? s->k / s->groups : s->k;
+    if ((n % LEAST_COLUMNS == 0 && n % g.bn) || (k % LEAST_K == 0 && k % g.bk)) return "tails";
     if (p->target.chip->lds_bytes / g.lds_bytes * g.waves < p->target.chip->simds) return "LDS";
     return NULL;
 }

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* gemm_grouped beside its kernels: the size of the workspace, and the forms that take tensors. */
+#include <inttypes.h>
+
+#include "gen/gemm_grouped/forms.h"
+#include "runtime/context.h"
+#include "runtime/kernel.h"
+
+cdnagen_status cdnagen_gemm_grouped_workspace(const cdnagen_kernel *kernel, int64_t groups, int64_t m, int64_t n,
+                                              size_t *size) {
+    if (!kernel || !size) return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL", kernel ? "bytes" : "kernel");
+    const plan *const p = &kernel->prepared->plan;
+    if (p->family != &gemm_grouped_family)
+        return fail(CDNAGEN_BAD_ARGUMENT, "the kernel is %s, not of gemm_grouped", p->symbol);
+    if (groups < 0 || groups > GROUPED_GROUPS_MAX || m < 0 || n < 0 || m > GEMM_LENGTH_MAX || n > GEMM_LENGTH_MAX)
+        return fail(CDNAGEN_BAD_ARGUMENT,
+                    "groups %" PRId64 " must be 0 to %d, m %" PRId64 " and n %" PRId64 " must be 0 to %d", groups,
+                    GROUPED_GROUPS_MAX, m, n, GEMM_LENGTH_MAX);
+    *size = grouped_workspace_bytes((const grouped_variant *)p->variant, (const grouped_shape *)p->shape, groups, m, n);
+    return CDNAGEN_OK;
+}
+
+/* ---- forms ---- */
+
+cdnagen_status cdnagen_grouped_output(cdnagen_grouped_form form, const cdnagen_tensor *xq, const cdnagen_tensor *wq,
+                                      const cdnagen_tensor *extents, cdnagen_tensor *out) {
+    if (!out) return fail(CDNAGEN_BAD_ARGUMENT, "out is NULL: pass where the output's sizes are to go");
+    return grouped_form_output(form, xq, wq, extents, out);
+}
+
+/* The kernel that a call takes, by its texts without lengths: the next call of its kind finds it by them. */
+static cdnagen_status kernel_of(cdnagen *ctx, grouped_shape *shape, cdnagen_kernel **out) {
+    grouped_variant v;
+    TRY(grouped_form_route(&ctx->target, shape, &v));
+    text tag = {0}, words = {0};
+    text_add(&tag, "%s:", gemm_grouped_family.name);
+    tag_print(&gemm_grouped_family.tag, &v, 1u << FIELD_KERNEL, &tag);
+    shape_print(&gemm_grouped_family.shape, shape, 1u << FIELD_KERNEL, &words);
+    const cdnagen_status s = tag.failed || words.failed ? fail_no_memory() : gen_kernel(ctx, tag.data, words.data, out);
+    text_free(&tag);
+    text_free(&words);
+    return s;
+}
+
+/* A context is the kernel's owner too, since the launch may still run when its handle is freed. */
+static cdnagen_status call_form(cdnagen *ctx, const grouped_call *call, void *stream) {
+    TRY(context_of(&ctx));
+    TRY(context_ready(ctx));
+    grouped_shape shape;
+    cdnagen_gemm_grouped_args args;
+    TRY(grouped_form_bind(call, ctx->target.chip->fp8, &shape, &args));
+    cdnagen_kernel *kernel = NULL;
+    TRY(kernel_of(ctx, &shape, &kernel));
+    loaded_keep(kernel->prepared->loaded);
+    const cdnagen_status s = cdnagen_launch_gemm_grouped(kernel, &args, stream);
+    cdnagen_free_kernel(kernel);
+    return s;
+}
+
+#define TENSORS(extents_name)                                                                                          \
+    const cdnagen_tensor *xq, const cdnagen_tensor *wq, const cdnagen_tensor *x_scale, const cdnagen_tensor *w_scale,  \
+        const cdnagen_tensor *extents_name
+
+cdnagen_status cdnagen_rowwise_grouped_stacked(cdnagen *ctx, TENSORS(m_sizes), const cdnagen_tensor *out,
+                                               void *stream) {
+    const grouped_call call = {CDNAGEN_GROUPED_STACKED, xq, wq, x_scale, w_scale, m_sizes, out, 0};
+    return call_form(ctx, &call, stream);
+}
+
+cdnagen_status cdnagen_rowwise_grouped_stacked_preshuffle(cdnagen *ctx, TENSORS(m_sizes), const cdnagen_tensor *out,
+                                                          void *stream) {
+    const grouped_call call = {CDNAGEN_GROUPED_STACKED_PRESHUFFLE, xq, wq, x_scale, w_scale, m_sizes, out, 0};
+    return call_form(ctx, &call, stream);
+}
+
+cdnagen_status cdnagen_rowwise_grouped_dynamic(cdnagen *ctx, TENSORS(zero_start_index_m), int zeroing_output_tensor,
+                                               const cdnagen_tensor *out, void *stream) {
+    const grouped_call call = {CDNAGEN_GROUPED_DYNAMIC, xq, wq, x_scale, w_scale, zero_start_index_m, out,
+                               !zeroing_output_tensor};
+    return call_form(ctx, &call, stream);
+}
+
+cdnagen_status cdnagen_rowwise_grouped_dynamic_preshuffle(cdnagen *ctx, TENSORS(zero_start_index_m),
+                                                          int zeroing_output_tensor, const cdnagen_tensor *out,
+                                                          void *stream) {
+    const grouped_call call = {
+        CDNAGEN_GROUPED_DYNAMIC_PRESHUFFLE, xq, wq, x_scale, w_scale, zero_start_index_m, out, !zeroing_output_tensor};
+    return call_form(ctx, &call, stream);
+}
+
+cdnagen_status cdnagen_rowwise_grouped_mm(cdnagen *ctx, TENSORS(offsets), const cdnagen_tensor *out, void *stream) {
+    const grouped_call call = {CDNAGEN_GROUPED_MM, xq, wq, x_scale, w_scale, offsets, out, 0};
+    return call_form(ctx, &call, stream);
+}
+
+cdnagen_status cdnagen_rowwise_grouped_mm_preshuffle(cdnagen *ctx, TENSORS(offsets), const cdnagen_tensor *out,
+                                                     void *stream) {
+    const grouped_call call = {CDNAGEN_GROUPED_MM_PRESHUFFLE, xq, wq, x_scale, w_scale, offsets, out, 0};
+    return call_form(ctx, &call, stream);
+}
+
+cdnagen_status cdnagen_groupwise_grouped(cdnagen *ctx, TENSORS(m_sizes), const cdnagen_tensor *out, void *stream) {
+    const grouped_call call = {CDNAGEN_GROUPED_GROUPWISE, xq, wq, x_scale, w_scale, m_sizes, out, 0};
+    return call_form(ctx, &call, stream);
+}
+
+cdnagen_status cdnagen_groupwise_grouped_preshuffle(cdnagen *ctx, TENSORS(m_sizes), const cdnagen_tensor *out,
+                                                    void *stream) {
+    const grouped_call call = {CDNAGEN_GROUPED_GROUPWISE_PRESHUFFLE, xq, wq, x_scale, w_scale, m_sizes, out, 0};
+    return call_form(ctx, &call, stream);
+}
