@@ -233,7 +233,7 @@ static cdnagen_tensor output_of(const grouped_problem *p) {
 
 cdnagen_status grouped_form_output(cdnagen_grouped_form which, const cdnagen_tensor *xq, const cdnagen_tensor *wq,
                                    const cdnagen_tensor *extents, cdnagen_tensor *out) {
-    const form *f;
+    const form *f = NULL;
     grouped_problem p;
     TRY(find_form(which, &f));
     TRY(find_lengths(f, xq, wq, extents, &p));
@@ -284,7 +284,7 @@ static cdnagen_buffer buffer_of(const cdnagen_tensor *t) {
 
 cdnagen_status grouped_form_bind(const grouped_call *call, fp8_kind native, grouped_shape *shape,
                                  cdnagen_gemm_grouped_args *args) {
-    const form *f;
+    const form *f = NULL;
     grouped_problem p;
     TRY(find_form(call->form, &f));
     TRY(find_lengths(f, call->xq, call->wq, call->extents, &p));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/fp8.h"
+#include "core/integer.h"
 #include "core/random.h"
 #include "gen/gemm/draw.h"
 #include "gen/gemm_grouped/gemm_grouped.h"
@@ -52,7 +53,7 @@ static int64_t share(const grouped_problem *p, int64_t g, int64_t units, int64_t
         return g == 0 ? 0 : g == p->groups - 1 ? units : (int64_t)(random % (uint64_t)(units + 1));
     if (p->groups == 1) return units - units / 16;
     if (g == p->groups / 2) return 0;
-    const int64_t most = 2 * (units - units / 16) / (p->groups - 1);
+    const int64_t most = larger(2 * (units - units / 16) / (p->groups - 1), 1);
     const int64_t mine = (int64_t)(random % (uint64_t)(most + 1));
     return mine < left ? mine : left;
 }
