@@ -223,6 +223,78 @@ static void bad_shapes_are_explained_and_change_nothing(void **state) {
     assert_int_equal(shape_parse(&example_shape_table, NULL, &s), CDNAGEN_BAD_ARGUMENT);
 }
 
+/* ---- lists ---- */
+
+typedef struct list_shape {
+    int64_t rows, count;
+    int32_t numbers[FIELD_LIST_MAX];
+} list_shape;
+static const field list_fields[] = {
+    {.name = "rows", .kind = FIELD_NUMBER, .offset = offsetof(list_shape, rows), .max = 9, .help = "rows"},
+    {.name = "parts",
+     .kind = FIELD_LIST,
+     .print = PRINT_NOT_DEFAULT,
+     .offset = offsetof(list_shape, count),
+     .min = 0,
+     .max = 1000,
+     .help = "parts"},
+};
+static const field_table list_table = {.operator_name = "example",
+                                       .what = "shape",
+                                       .fields = list_fields,
+                                       .count = COUNT(list_fields),
+                                       .struct_bytes = sizeof(list_shape)};
+
+static void lists_parse_and_print(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {"", "rows=0"}, {"parts=7", "rows=0 parts=7"}, {"parts=3,0,1000,5 rows=2", "rows=2 parts=3,0,1000,5"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        list_shape s, again;
+        text words = {0};
+        assert_int_equal(shape_parse(&list_table, rows[i][0], &s), CDNAGEN_OK);
+        assert_int_equal(fields_check(&list_table, &s), CDNAGEN_OK);
+        shape_print(&list_table, &s, ALL, &words);
+        assert_string_equal(words.data, rows[i][1]);
+        assert_int_equal(shape_parse(&list_table, words.data, &again), CDNAGEN_OK);
+        assert_memory_equal(&again, &s, sizeof s);
+        text_free(&words);
+    }
+    list_shape s;
+    assert_int_equal(shape_parse(&list_table, "parts=3,0,1000", &s), CDNAGEN_OK);
+    assert_true(s.count == 3 && s.numbers[0] == 3 && s.numbers[1] == 0 && s.numbers[2] == 1000 && s.numbers[3] == 0);
+    text help = {0};
+    fields_help(&list_table, &help);
+    assert_non_null(strstr(help.data, "parts=<0..1000,...>"));
+    assert_non_null(strstr(help.data, "optional"));
+    text_free(&help);
+}
+
+static void bad_lists_are_explained(void **state) {
+    (void)state;
+    static const bad rows[] = {
+        {"parts=", {"character 7: parts has no number: it takes 0..1000,..."}},
+        {"parts=3,", {"character 9: parts has no number"}},
+        {"parts=3,,4", {"character 9: parts has no number"}},
+        {"parts=3,x", {"character 9: 'x' is not a number"}},
+        {"parts=3,1001", {"character 9: 1001 is too large"}},
+        {"parts=3,04", {"character 9: '04' starts with 0"}},
+        {"parts=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,2",
+         {"character 71: parts has more than 32 numbers"}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        list_shape s;
+        assert_int_equal(shape_parse(&list_table, rows[i].input, &s), CDNAGEN_BAD_SHAPE);
+        expect_error_says(rows[i].input, rows[i].says, 4);
+    }
+    list_shape s = {.count = FIELD_LIST_MAX + 1};
+    assert_int_equal(fields_check(&list_table, &s), CDNAGEN_BAD_SHAPE);
+    s = (list_shape){.count = 2, .numbers = {1, 1001}};
+    assert_int_equal(fields_check(&list_table, &s), CDNAGEN_BAD_SHAPE);
+    s.numbers[1] = 1000;
+    assert_int_equal(fields_check(&list_table, &s), CDNAGEN_OK);
+}
+
 /* Every combination of a few values a field: what passes the check prints, parses back and is the same. */
 static void print_and_parse_are_inverse(void **state) {
     (void)state;
@@ -370,6 +442,8 @@ int main(void) {
         cmocka_unit_test(shapes_parse_to_canonical_text),
         cmocka_unit_test(run_time_word_left_out_is_minus_one),
         cmocka_unit_test(bad_shapes_are_explained_and_change_nothing),
+        cmocka_unit_test(lists_parse_and_print),
+        cmocka_unit_test(bad_lists_are_explained),
         cmocka_unit_test(print_and_parse_are_inverse),
         cmocka_unit_test(structs_filled_by_hand_are_checked),
         cmocka_unit_test(help_has_a_line_a_field_and_alias),
