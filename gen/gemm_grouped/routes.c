@@ -69,9 +69,10 @@ static void narrow_tag(const job *j, int is_split, char out[TAG_BYTES]) {
 static void split_tag(const job *j, char out[TAG_BYTES]) { narrow_tag(j, 1, out); }
 static void whole_tag(const job *j, char out[TAG_BYTES]) { narrow_tag(j, 0, out); }
 
-/* Plain B goes through LDS, which four waves in a square read less of than four in a row. */
+/* Four waves in a square read less of plain B from LDS than four in a row, and hold fewer scales of blocks. */
 static void default_tag(const job *j, char out[TAG_BYTES]) {
-    snprintf(out, TAG_BYTES, "t128x%dx128%s_cs%s_wpe2", columns_of(j, 128), j->shape->b == GEMM_B_PLAIN ? "_wm2" : "",
+    const int is_square = j->shape->b == GEMM_B_PLAIN || j->shape->scale == GROUPED_SCALE_BLOCK;
+    snprintf(out, TAG_BYTES, "t128x%dx128%s_cs%s_wpe2", columns_of(j, 128), is_square ? "_wm2" : "",
              j->chip->lds_dma_bytes >= 16 ? "_async" : "");
 }
 static void small_tag(const job *j, char out[TAG_BYTES]) {
