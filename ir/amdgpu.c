@@ -61,6 +61,9 @@ static const intrinsic intrinsics[] = {
     {"mbcnt_hi", "llvm.amdgcn.mbcnt.hi", ANY, I32, 2, 0, {0}},
     {"ballot", "llvm.amdgcn.ballot", ANY, I64, 1, 0, {I64}},
     {"readfirstlane", "llvm.amdgcn.readfirstlane", ANY, I32, 1, 0, {I32}},
+    {"readlane", "llvm.amdgcn.readlane", ANY, I32, 2, 0, {I32}},
+    {"update_dpp", "llvm.amdgcn.update.dpp", ANY, I32, 6, 0, {I32}},
+    {"first_bit", "llvm.cttz", ANY, I64, 2, 0, {I64}},
     {"make_buffer",
      "llvm.amdgcn.make.buffer.rsrc",
      ANY,
@@ -84,6 +87,7 @@ static const intrinsic intrinsics[] = {
     {"workitem_x", "llvm.amdgcn.workitem.id.x", ANY, I32, 0, 0, {0}},
     {"workgroup_x", "llvm.amdgcn.workgroup.id.x", ANY, I32, 0, 0, {0}},
     {"workgroup_y", "llvm.amdgcn.workgroup.id.y", ANY, I32, 0, 0, {0}},
+    {"workgroup_z", "llvm.amdgcn.workgroup.id.z", ANY, I32, 0, 0, {0}},
     {"waitcnt", "llvm.amdgcn.s.waitcnt", ANY, VOID, 1, 0, {0}},
     {"barrier", "llvm.amdgcn.s.barrier", ANY, VOID, 0, 0, {0}},
     {"setprio", "llvm.amdgcn.s.setprio", ANY, VOID, 1, 0, {0}},
@@ -138,7 +142,12 @@ val e_op(ir *e, const char *name, const val *args, int count) {
 }
 
 val e_workitem(ir *e) { return e_op(e, "workitem_x", NULL, 0); }
-val e_workgroup(ir *e, int axis) { return e_op(e, axis ? "workgroup_y" : "workgroup_x", NULL, 0); }
+val e_workgroup(ir *e, int axis) {
+    static const char *const ids[] = {"workgroup_x", "workgroup_y", "workgroup_z"};
+    if (!expect(e, axis >= 0 && axis < 3, "e_workgroup", "axes are 0, 1 and 2")) return e_poison(e, I32);
+    e->reads_z |= axis == 2;
+    return e_op(e, ids[axis], NULL, 0);
+}
 val e_uniform(ir *e, val a) { return e_op(e, "readfirstlane", &a, 1); }
 
 /* Keeps loads and stores on their side of a wait or barrier in every pass; a wave that needs no s_barrier (one wave a

@@ -17,6 +17,7 @@ struct ir {
     LLVMBuilderRef builder;
     LLVMValueRef function;
     LLVMMemoryBufferRef object;
+    int reads_z;                  /* of the workgroup's coordinates */
     int failed;                   /* sticky */
     char message[IR_MESSAGE_MAX]; /* of the first failure */
     int diagnostics;              /* errors that LLVM reported */

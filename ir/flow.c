@@ -41,12 +41,16 @@ e_loop e_loop_start(ir *e, val begin, val end, val step, val *const *carried, in
     return loop;
 }
 
+void e_loop_stop(e_loop *loop, val condition) { loop->stop = condition; }
+
 int e_loop_end(ir *e, e_loop *loop) {
     loop->open = 0;
     if (e->failed || !loop->body) return 0;
     val next = e_add(e, loop->index, loop->step);
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
-    LLVMBuildCondBr(e->builder, e_less(e, next, loop->end).v, loop->body, loop->done);
+    val more = e_less(e, next, loop->end);
+    if (loop->stop.v) more = e_and(e, more, e_not(e, loop->stop));
+    LLVMBuildCondBr(e->builder, more.v, loop->body, loop->done);
     LLVMAddIncoming(loop->index.v, &next.v, &latch, 1);
     LLVMPositionBuilderAtEnd(e->builder, loop->done);
     for (int i = 0; i < loop->carried_count; i++) {

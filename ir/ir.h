@@ -82,7 +82,7 @@ enum { LOOP_CARRIED_MAX = 256 };
 typedef struct e_loop {
     val index;
     struct LLVMOpaqueBasicBlock *entry, *body, *done;
-    val step, end;
+    val step, end, stop;
     val *carried[LOOP_CARRIED_MAX];
     val before[LOOP_CARRIED_MAX], phi[LOOP_CARRIED_MAX];
     int carried_count;
@@ -93,6 +93,8 @@ typedef struct e_loop {
  * the loop carries: inside it is the current value, after the loop it is the last one. e_loop_end returns 0. */
 void e_loop_begin(ir *e, e_loop *loop, val begin, val end, val step, val *const *carried, int count);
 int e_loop_end(ir *e, e_loop *loop);
+/* e_loop_stop: this pass is the last one where the condition (I1) holds; in E_FOR(i, ...) the loop is i_loop. */
+void e_loop_stop(e_loop *loop, val condition);
 
 /* E_FOR(i, e, begin, end, step, &a, &b) { ... }: the same as a statement. No break, return or goto inside. */
 #define E_FOR(i, e, begin, end, step, ...)                                                                             \
@@ -147,7 +149,7 @@ void e_kernel_end(ir *e);
 val e_arg(ir *e, int i);
 
 val e_workitem(ir *e);            /* I32, x */
-val e_workgroup(ir *e, int axis); /* I32, 0 = x, 1 = y */
+val e_workgroup(ir *e, int axis); /* I32, 0 = x, 1 = y, 2 = z */
 val e_uniform(ir *e, val a);      /* I32 that is the same in all lanes of a wave, into a scalar register */
 
 /* ---- memory ---- */
@@ -226,6 +228,13 @@ val e_atomic_add(ir *e, ptr p, val addend); /* I32, in the device's order; the o
 val e_sum_swap32(ir *e, val a, val b, int fast);
 val e_sum_swap16(ir *e, val a, val b, int fast);
 val e_any(ir *e, val condition); /* I1, uniform: true of some lane */
+/* Scans of I32 over all 64 lanes, all of them active. e_scan_step: what step 0..5 of an inclusive scan combines with a
+ * lane's own value, `none` where there is nothing. e_lane_below: the value of the lane before; `none` in lane 0. */
+enum { SCAN_STEPS = 6 };
+val e_scan_step(ir *e, val a, int step, val none);
+val e_lane_below(ir *e, val a, val none);
+val e_from_lane(ir *e, val a, val lane); /* of a lane (I32, uniform, 0 to 63), into a scalar register */
+val e_first_lane(ir *e, val condition);  /* I32, uniform: the lowest lane where it holds; 64: none */
 
 /* ---- fp8 ----
  * e_fnuz_from_fn: E4M3FN bytes, four an I32 (or a vector of I32), for a matrix unit that reads E4M3FNUZ.

@@ -58,3 +58,31 @@ val e_any(ir *e, val condition) {
     const val lanes = e_op(e, "ballot", &condition, 1);
     return e_not(e, e_equal(e, lanes, e_i64(e, 0)));
 }
+
+/* source: AMD CDNA4 ISA guide, "Data Parallel Processing" */
+static val moved(ir *e, val a, int control, int rows, val none) {
+    const val no = e_zero(e, I1);
+    const val args[] = {none, a, e_i32(e, control), e_i32(e, rows), e_i32(e, 15), no};
+    return e_op(e, "update_dpp", args, 6);
+}
+
+/* Within rows of 16 lanes by 1, 2, 4, 8; then row 0's sum to row 1 and row 2's to row 3; then row 1's to rows 2 and 3. */
+val e_scan_step(ir *e, val a, int step, val none) {
+    enum { ROW_SHR = 0x110, ROW_BCAST15 = 0x142, ROW_BCAST31 = 0x143 };
+    if (!expect(e, step >= 0 && step < SCAN_STEPS, "e_scan_step", "steps are 0 to 5")) return none;
+    if (step < 4) return moved(e, a, ROW_SHR + (1 << step), 15, none);
+    return step == 4 ? moved(e, a, ROW_BCAST15, 10, none) : moved(e, a, ROW_BCAST31, 12, none);
+}
+
+val e_lane_below(ir *e, val a, val none) {
+    enum { WAVE_SHR1 = 0x138 };
+    return moved(e, a, WAVE_SHR1, 15, none);
+}
+
+val e_from_lane(ir *e, val a, val lane) { return e_op(e, "readlane", (const val[]){a, lane}, 2); }
+
+val e_first_lane(ir *e, val condition) {
+    if (!expect(e, e_type(e, condition) == I1, "e_first_lane", "the condition must be I1")) return e_poison(e, I32);
+    const val lanes = e_op(e, "ballot", &condition, 1), of_none = e_zero(e, I1);
+    return e_trunc(e, e_op(e, "first_bit", (const val[]){lanes, of_none}, 2));
+}

@@ -99,11 +99,11 @@ static void enum_attribute(ir *e, unsigned place, const char *name) {
 
 /* Hidden inputs that no kernel here reads; unset, each costs user SGPRs. */
 static const char *const unused_inputs[] = {
-    "amdgpu-no-dispatch-ptr",      "amdgpu-no-queue-ptr",          "amdgpu-no-dispatch-id",
-    "amdgpu-no-implicitarg-ptr",   "amdgpu-no-workgroup-id-z",     "amdgpu-no-workitem-id-y",
-    "amdgpu-no-workitem-id-z",     "amdgpu-no-lds-kernel-id",      "amdgpu-no-hostcall-ptr",
-    "amdgpu-no-heap-ptr",          "amdgpu-no-multigrid-sync-arg", "amdgpu-no-default-queue",
-    "amdgpu-no-completion-action", "amdgpu-no-flat-scratch-init",
+    "amdgpu-no-dispatch-ptr",       "amdgpu-no-queue-ptr",     "amdgpu-no-dispatch-id",
+    "amdgpu-no-implicitarg-ptr",    "amdgpu-no-workitem-id-y", "amdgpu-no-workitem-id-z",
+    "amdgpu-no-lds-kernel-id",      "amdgpu-no-hostcall-ptr",  "amdgpu-no-heap-ptr",
+    "amdgpu-no-multigrid-sync-arg", "amdgpu-no-default-queue", "amdgpu-no-completion-action",
+    "amdgpu-no-flat-scratch-init",
 };
 
 void e_kernel_begin(ir *e, const e_kernel *k) {
@@ -137,7 +137,10 @@ val e_arg(ir *e, int i) {
     return WRAP(LLVMGetParam(e->function, (unsigned)i));
 }
 
-void e_kernel_end(ir *e) { LLVMBuildRetVoid(e->builder); }
+void e_kernel_end(ir *e) {
+    if (!e->reads_z && e->function) attribute(e, "amdgpu-no-workgroup-id-z", "");
+    LLVMBuildRetVoid(e->builder);
+}
 
 typedef struct emission {
     ir *ir;

@@ -65,7 +65,7 @@ static void place_scales(four_waves *f) {
 /* Sums that run through all of K take one block's scales; a twin loads all the same. */
 static int loads_scales(const four_waves *f) {
     const gemm *const g = f->g;
-    if (!gemm_has_scales(g)) return 0;
+    if (!gemm_has_scales(g) || g->scaling == GEMM_ROWS) return 0;
     return !f->is_steady || g->scaling != GEMM_CHAIN || g->ablation == GEMM_TWIN || g->ablation == GEMM_NO_PROMOTE;
 }
 
@@ -162,6 +162,7 @@ typedef struct block {
 static void take_scales(four_waves *f, block *b) {
     gemm *const g = f->g;
     ir *const e = g->e;
+    if (g->scaling == GEMM_ROWS) return;
     if (!gemm_has_scales(g)) {
         const val one = g->scaling == GEMM_MFMA ? e_i32(e, 127) : e_f32(e, 1);
         for (int i = 0; i < f->m_atoms; i++) b->a_scale[i] = one;
@@ -207,6 +208,7 @@ static void multiply(four_waves *f, block *b, int i, int j) {
     const int x = j * f->m_atoms + i, group = g->promote_every;
     val *const sum = &f->sums.v[i * f->n_atoms + j];
     switch (g->scaling) {
+    case GEMM_ROWS:
     case GEMM_CHAIN: *sum = t_mma_atom(g->e, rows, j, &f->a, i, *sum); break;
     case GEMM_MFMA: *sum = t_mma_scaled(g->e, rows, j, &f->a, i, *sum, b->b_scale[j], b->a_scale[i]); break;
     case GEMM_PROMOTE:
@@ -311,7 +313,7 @@ static four_waves begin(gemm *g) {
         const val row = e_addi(e, f.sums.column, f.sums.columns[j]);
         f.b_rows[j] = e_mul(e, e_shr(e, row, 4), g->b.stride);
     }
-    place_scales(&f);
+    if (g->scaling != GEMM_ROWS) place_scales(&f);
     return f;
 }
 
@@ -347,11 +349,35 @@ static void carry(four_waves *f, carried_values *c) {
     }
 }
 
+/* Rows' and columns' scales: their registers are free as soon as no K tile follows. */
+static void load_row_scales(four_waves *f) {
+    gemm *const g = f->g;
+    const val first = e_i32(g->e, 0);
+    if (g->scaling != GEMM_ROWS) return;
+    place_scales(f);
+    for (int i = 0; i < f->m_atoms; i++)
+        f->a_scale[0][i] = gemm_scale(g, &g->a_scales, f->a_scale_at[i], first, GEMM_ALL);
+    for (int j = 0; j < f->n_atoms; j++) {
+        val columns[LANE_COLUMNS_MAX];
+        for (int c = 0; c < lane_columns(g); c++)
+            columns[c] = gemm_scale(g, &g->b_scales, f->b_scale_at[j][c], first, GEMM_ALL);
+        f->b_scale[0][j] = e_vector(g->e, columns, lane_columns(g));
+    }
+}
+
+static void last_tile(four_waves *f, val t) {
+    load_row_scales(f);
+    k_tile(f, t, NEXT_NONE);
+}
+
 static void all_tiles(four_waves *f) {
     gemm *const g = f->g;
     ir *const e = g->e;
-    for (int t = 0; t < g->unroll; t++) k_tile(f, e_i32(e, t), t == g->unroll - 1 ? NEXT_NONE : NEXT_WHOLE);
-    if (g->unroll) return;
+    for (int t = 0; t < g->unroll - 1; t++) k_tile(f, e_i32(e, t), NEXT_WHOLE);
+    if (g->unroll) {
+        last_tile(f, e_i32(e, g->unroll - 1));
+        return;
+    }
     carried_values carried = {0};
     carry(f, &carried);
     const val zero = e_i32(e, 0), one = e_i32(e, 1), last = e_addi(e, g->k_tiles, -1);
@@ -359,13 +385,23 @@ static void all_tiles(four_waves *f) {
     if (g->k_tail) whole = e_max(e, e_addi(e, last, -1), zero);
     E_FOR_ALL(t, e, zero, whole, one, carried) k_tile(f, t, NEXT_WHOLE);
     if (g->k_tail) E_FOR_ALL(t, e, whole, last, one, carried) k_tile(f, t, NEXT_TO_K);
-    k_tile(f, last, NEXT_NONE);
+    last_tile(f, last);
+}
+
+/* Rows first: the product of both scales may lie outside of f32 where what they scale does not. */
+static void scale_rows(four_waves *f) {
+    gemm *const g = f->g;
+    for (int x = 0; x < f->m_atoms * f->n_atoms; x++) {
+        const val scaled = gemm_scaled(g, f->sums.v[x], f->a_scale[0][x / f->n_atoms]);
+        f->sums.v[x] = gemm_scaled(g, scaled, f->b_scale[0][x % f->n_atoms]);
+    }
 }
 
 gemm_sums gemm_4w(gemm *g) {
     four_waves f = begin(g);
     first_tile(&f);
     all_tiles(&f);
+    if (g->scaling == GEMM_ROWS) scale_rows(&f);
     if (g->scaling != GEMM_CHAIN) return f.sums;
     block last = {.kb = f.k_blocks - 1};
     take_scales(&f, &last);

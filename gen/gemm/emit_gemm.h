@@ -6,6 +6,7 @@
 #ifndef GEN_GEMM_EMIT_GEMM_H
 #define GEN_GEMM_EMIT_GEMM_H
 
+#include "gen/family.h"
 #include "gen/gemm/gemm.h"
 #include "ir/ir.h"
 
@@ -40,7 +41,8 @@ typedef struct gemm_scales {
 typedef enum gemm_scaling {
     GEMM_PROMOTE, /* each block of 128 K is summed from 0, then added to the wave's sums with its scale, in f32 */
     GEMM_CHAIN,   /* the sums run through all of K and get the last block's scales at the end */
-    GEMM_MFMA     /* ue8m0 scales that the MFMA takes; the sums run through all of K */
+    GEMM_MFMA,    /* ue8m0 scales that the MFMA takes; the sums run through all of K */
+    GEMM_ROWS     /* scales of rows and columns, f32, k_stride 0: the sums run through all of K. 4w only */
 } gemm_scaling;
 
 /* gemm: one tile of C. What is not a val is known when the kernel is made. */
@@ -50,6 +52,7 @@ typedef struct gemm {
     int bm, bn, bk;
     int threads, waves_m, waves_n;
     int k_tail, n_tail; /* 1 = k (columns) may be any; 0 = whole tiles */
+    int n_quads;        /* columns are a multiple of 4; of a quad that they cut nothing is stored */
     int unroll;         /* K is exactly so many tiles, without a loop; 0 = a loop */
     int cshuffle, async;
     int promote_every, promote_delay; /* atoms that are promoted together; groups of them that MFMA runs ahead */
@@ -67,6 +70,13 @@ typedef struct gemm {
     val c_stride;   /* I32, bytes */
     val columns;    /* I32, uniform: of C from the tile's first on; may be more than bn */
 } gemm;
+
+/* ---- matrices ---- */
+
+/* gemm_element: of a matrix, row * stride + column in 64 bits (rows I64).
+ * gemm_span: I32, (rows - 1) * stride + length, or 0 where there is no row or no length. */
+ptr gemm_element(ir *e, ptr base, val row, val stride, val column);
+val gemm_span(ir *e, val rows, val stride, val length);
 
 /* gemm_begin: thread, lane and waves of a frame whose constants are set. */
 void gemm_begin(gemm *g);
@@ -147,6 +157,19 @@ val gemm_lane_row(gemm *g);
 val gemm_lane_column(gemm *g);
 /* gemm_store: sums -> C in the output's type. LDS is free to use: all waves have passed a barrier since its last use. */
 void gemm_store(gemm *g, const gemm_sums *sums);
+
+/* gemm_split: a launch whose parts of K meet in the workspace: u32 arrival counters of all tiles, up to the next multiple
+ * of GEMM_WORKSPACE_ALIGN bytes, then f32 sums [part][tile][bm * bn].
+ * gemm_reduce: this part's sums into the workspace; the workgroup that arrives last at the tile adds all parts in their
+ * order, stores, and leaves the tile's counter as it was. */
+typedef struct gemm_split {
+    val workspace; /* pointer */
+    val tiles;     /* I64, of the launch */
+    val tile;      /* I32, uniform: which one this is */
+    val part;      /* I32, uniform */
+    int parts;
+} gemm_split;
+void gemm_reduce(gemm *g, const gemm_split *of, const gemm_sums *sums);
 
 /* ---- cores ---- */
 

@@ -58,6 +58,8 @@ static void store_cut(gemm *g, quad q) {
     }
 }
 
+static int cuts_quads(const gemm *g) { return g->n_tail && !g->n_quads; }
+
 /* I1: C's last column cuts a quad. */
 static val some_cut(gemm *g) {
     ir *const e = g->e;
@@ -96,7 +98,7 @@ static void store(gemm *g, const gemm_sums *s) {
     ir *const e = g->e;
     if (!g->cshuffle) {
         for_own_quads(g, s, store_whole);
-        if (g->n_tail) E_IF_ODDS(e, some_cut(g), E_RARELY) for_own_quads(g, s, store_cut);
+        if (cuts_quads(g)) E_IF_ODDS(e, some_cut(g), E_RARELY) for_own_quads(g, s, store_cut);
         return;
     }
     e_wait(e, WAIT_ANY, 0);
@@ -105,7 +107,7 @@ static void store(gemm *g, const gemm_sums *s) {
     e_wait(e, WAIT_ANY, 0);
     e_barrier(e);
     for_shuffled_quads(g, store_whole);
-    if (g->n_tail) E_IF_ODDS(e, some_cut(g), E_RARELY) for_shuffled_quads(g, store_cut);
+    if (cuts_quads(g)) E_IF_ODDS(e, some_cut(g), E_RARELY) for_shuffled_quads(g, store_cut);
 }
 
 void gemm_store(gemm *g, const gemm_sums *s) {

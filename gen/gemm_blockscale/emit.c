@@ -6,19 +6,10 @@ static ptr input(blockscale *b, blockscale_kernarg arg, type element) {
     return e_ptr(b->e, e_arg(b->e, (int)arg), element, 1);
 }
 
-/* Element row * stride + column of a matrix, in 64 bits. */
 static ptr element_of(blockscale *b, ptr base, val row, val stride, val column) {
     ir *const e = b->e;
-    const val begin = e_mul(e, e_sext(e, row), stride);
-    return e_ptr_add(e, base, e_add(e, begin, e_sext(e, column)));
-}
-
-/* (rows - 1) * stride + length, or 0 where there is no row or no length. */
-static val span(blockscale *b, val rows, val stride, val length) {
-    ir *const e = b->e;
-    const val extent = e_add(e, e_mul(e, e_addi(e, rows, -1), stride), length);
-    const val some = e_less(e, e_i32(e, 0), e_min(e, rows, length));
-    return e_select(e, some, extent, e_i32(e, 0));
+    const val far = e_sext(e, row);
+    return gemm_element(e, base, far, stride, column);
 }
 
 /* part: rows [row, row + rows) of A or C, columns [column, column + columns) of B's rows or C's, elements [k, k + length)
@@ -36,8 +27,9 @@ static gemm_operand a_operand(blockscale *b, const part *p) {
     ir *const e = b->e;
     const ptr begin = element_of(b, input(b, BLOCKSCALE_A, I8), p->row, b->a_stride, p->k);
     const val stride = e_trunc(e, b->a_stride);
-    return (gemm_operand){
-        .from = e_buffer(e, begin, span(b, p->rows, stride, words(b, p->length))), .stride = stride, .rows = b->g.bm};
+    return (gemm_operand){.from = e_buffer(e, begin, gemm_span(b->e, p->rows, stride, words(b, p->length))),
+                          .stride = stride,
+                          .rows = b->g.bm};
 }
 
 static gemm_operand b_operand(blockscale *b, const part *p) {
@@ -47,13 +39,15 @@ static gemm_operand b_operand(blockscale *b, const part *p) {
     if (b->s->b == GEMM_B_PLAIN) {
         const ptr begin = element_of(b, base, p->column, b->b_stride, p->k);
         const val stride = e_trunc(e, b->b_stride);
-        return (gemm_operand){
-            .from = e_buffer(e, begin, span(b, rows, stride, words(b, p->length))), .stride = stride, .rows = b->g.bn};
+        return (gemm_operand){.from = e_buffer(e, begin, gemm_span(b->e, rows, stride, words(b, p->length))),
+                              .stride = stride,
+                              .rows = b->g.bn};
     }
     const val skipped = e_muli(e, p->k, GEMM_PACK_N);
     const ptr begin = element_of(b, base, p->column, e_sext(e, b->k), skipped);
     const val blocks = e_shr(e, rows, 4), stride = e_muli(e, b->k, GEMM_PACK_N);
-    return (gemm_operand){.from = e_buffer(e, begin, span(b, blocks, stride, e_muli(e, p->length, GEMM_PACK_N))),
+    return (gemm_operand){.from =
+                              e_buffer(e, begin, gemm_span(b->e, blocks, stride, e_muli(e, p->length, GEMM_PACK_N))),
                           .stride = stride,
                           .rows = b->g.bn,
                           .preshuffled = 1};
@@ -86,10 +80,10 @@ static gemm_scales scales(blockscale *b, blockscale_kernarg arg, const part *p) 
     val extent;
     if (is_k_major) {
         begin = element_of(b, base, k_block, row_length, first);
-        extent = span(b, k_blocks, stride, e_muli(e, count, size));
+        extent = gemm_span(b->e, k_blocks, stride, e_muli(e, count, size));
     } else {
         begin = element_of(b, base, first, row_length, k_block);
-        extent = span(b, count, stride, e_muli(e, k_blocks, size));
+        extent = gemm_span(b->e, count, stride, e_muli(e, k_blocks, size));
     }
     s.from = e_buffer(e, begin, extent);
     s.uniform = shared > 1 && shared % wave_rows == 0;
@@ -173,13 +167,18 @@ static void compute(blockscale *b, gemm *g, place at) {
     g->k_tiles = e_max(e, e_udiv(e, e_addi(e, g->k, b->g.bk - 1), e_i32(e, b->g.bk)), e_i32(e, 1));
     const ptr c = element_of(b, e_ptr(e, e_arg(e, BLOCKSCALE_C), I16, 0), p.row, b->c_stride, p.column);
     g->c_stride = e_muli(e, e_trunc(e, b->c_stride), 2);
-    g->c = e_buffer(e, c, span(b, p.rows, g->c_stride, e_muli(e, p.columns, 2)));
+    g->c = e_buffer(e, c, gemm_span(b->e, p.rows, g->c_stride, e_muli(e, p.columns, 2)));
     g->columns = p.columns;
     const gemm_sums sums = b->v->core == GEMM_8W ? gemm_8w(g) : gemm_4w(g);
-    if (b->g.split_k == 1)
+    if (b->g.split_k == 1) {
         gemm_store(g, &sums);
-    else
-        blockscale_reduce(b, g, &sums, e_add(e, e_mul(e, at.m, b->tiles_n), at.n));
+        return;
+    }
+    const val workspace = e_arg(e, BLOCKSCALE_WORKSPACE);
+    gemm_split of = {.workspace = workspace, .part = b->split, .parts = b->g.split_k};
+    of.tile = e_add(e, e_mul(e, at.m, b->tiles_n), at.n);
+    of.tiles = e_mul(e, e_sext(e, b->tiles_m), e_sext(e, b->tiles_n));
+    gemm_reduce(g, &of, &sums);
 }
 
 /* When sums of a K block are promoted, and for 8w who multiplies when. */

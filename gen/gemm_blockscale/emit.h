@@ -19,10 +19,6 @@ typedef struct blockscale {
     val split; /* sk: the workgroup's part of K */
 } blockscale;
 
-/* blockscale_reduce: split-K: this part's sums into the workspace; the workgroup that arrives last at the tile adds all
- * parts in their order, and stores. `tile_index` I32 is uniform. */
-void blockscale_reduce(blockscale *b, gemm *g, const gemm_sums *sums, val tile_index);
-
 void gemm_blockscale_emit(ir *e, const plan *p);
 
 #endif
