@@ -264,6 +264,7 @@ static void multiply(eight_waves *w) {
     const tile *const a = &w->a.fragments[p.a_half], *const b = &w->b.fragments[p.b_half];
     val *const sum = &w->sums.v[p.i * w->sums.n_atoms + p.j];
     switch (g->scaling) {
+    case GEMM_ROWS: e_fail(e, "gemm_8w: scales of rows and columns are for 4w"); break;
     case GEMM_CHAIN: *sum = t_mma_atom(e, b, p.b_fragment, a, p.a_fragment, *sum); break;
     case GEMM_MFMA:
         *sum = t_mma_scaled(e, b, p.b_fragment, a, p.a_fragment, *sum, w->b_factor[p.j], w->factor[p.i]);

@@ -177,7 +177,8 @@ static void compute(blockscale *b, gemm *g, place at) {
     const val workspace = e_arg(e, BLOCKSCALE_WORKSPACE);
     gemm_split of = {.workspace = workspace, .part = b->split, .parts = b->g.split_k};
     of.tile = e_add(e, e_mul(e, at.m, b->tiles_n), at.n);
-    of.tiles = e_mul(e, e_sext(e, b->tiles_m), e_sext(e, b->tiles_n));
+    const val rows = e_sext(e, b->tiles_m);
+    of.tiles = e_mul(e, rows, e_sext(e, b->tiles_n));
     gemm_reduce(g, &of, &sums);
 }
 
