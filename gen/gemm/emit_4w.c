@@ -349,7 +349,7 @@ static void carry(four_waves *f, carried_values *c) {
     }
 }
 
-/* Rows' and columns' scales: their registers are free as soon as no K tile follows. */
+/* Rows' and columns' scales, after which no K tile is loaded. */
 static void load_row_scales(four_waves *f) {
     gemm *const g = f->g;
     const val first = e_i32(g->e, 0);
@@ -366,8 +366,12 @@ static void load_row_scales(four_waves *f) {
 }
 
 static void last_tile(four_waves *f, val t) {
-    load_row_scales(f);
+    enum { SUMS_WITH_ROOM = 64 }; /* a lane's, beside which the last tile leaves registers for scales on their way */
+    const gemm *const g = f->g;
+    const int loads_early = g->bm * g->bn / g->threads <= SUMS_WITH_ROOM;
+    if (loads_early) load_row_scales(f);
     k_tile(f, t, NEXT_NONE);
+    if (!loads_early) load_row_scales(f);
 }
 
 static void all_tiles(four_waves *f) {
