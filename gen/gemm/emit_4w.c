@@ -395,6 +395,9 @@ static void all_tiles(four_waves *f) {
 /* Rows first: the product of both scales may lie outside of f32 where what they scale does not. */
 static void scale_rows(four_waves *f) {
     gemm *const g = f->g;
+    const int halves = g->a.from_fn + g->b.from_fn;
+    for (int i = 0; i < f->m_atoms && halves; i++)
+        f->a_scale[0][i] = e_fmul(g->e, f->a_scale[0][i], e_f32(g->e, 1 << halves), 0);
     for (int x = 0; x < f->m_atoms * f->n_atoms; x++) {
         const val scaled = gemm_scaled(g, f->sums.v[x], f->a_scale[0][x / f->n_atoms]);
         f->sums.v[x] = gemm_scaled(g, scaled, f->b_scale[0][x % f->n_atoms]);
