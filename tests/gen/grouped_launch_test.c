@@ -187,17 +187,17 @@ static void nothing_to_multiply_is_zeros(void **state) {
                  (const char *const[]){"c.ptr is NULL", NULL});
 }
 
-/* change: one thing that is wrong about a good launch. */
-typedef struct change {
+/* alteration: one thing that is wrong about a good launch. */
+typedef struct alteration {
     const char *tag, *shape;
     size_t offset, size; /* of what is replaced in the arguments */
     uint64_t value;
     cdnagen_status status;
     const char *says[3];
-} change;
+} alteration;
 
 #define ARG(member) offsetof(cdnagen_gemm_grouped_args, member), sizeof((cdnagen_gemm_grouped_args *)0)->member
-static const change changes[] = {
+static const alteration changes[] = {
     {TAG, "", ARG(groups), (uint64_t)-1, CDNAGEN_BAD_ARGUMENT, {"groups -1 is negative"}},
     {TAG, "", ARG(groups), 65536, CDNAGEN_LIMIT, {"groups 65536", "65535"}},
     {TAG, "", ARG(m), (uint64_t)-1, CDNAGEN_BAD_ARGUMENT, {"m -1 is negative"}},
@@ -225,7 +225,7 @@ static const change changes[] = {
 static void each_wrong_argument_is_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(changes); i++) {
-        const change *const c = &changes[i];
+        const alteration *const c = &changes[i];
         const plan p = plan_of(c->tag, c->shape);
         cdnagen_gemm_grouped_args a = good();
         launch l = {.kernarg_bytes = 12345};
