@@ -22,6 +22,7 @@ static const struct base {
 } bases[] = {
     {"mqa_logits", "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma", "seq=128 seq_kv=1024 heads=64 dim=128 clean=1"},
     {"gemm_blockscale", "mfma16x16x128_t64x256x128_4w", "m=64 n=256 k=128 k_tail=0 n_tail=0"},
+    {"gemm_grouped", "mfma16x16x128_t64x256x128", "layout=sizes groups=4 m=64 n=256 k=128 k_tail=0 n_tail=0"},
 };
 
 static const char base_shape[] = "seq=128 seq_kv=1024 heads=64 dim=128 clean=1";
@@ -59,6 +60,7 @@ static int values_of(const field *f, int64_t values[VALUES_MAX]) {
     int n = 0, m, k, c;
     switch (f->kind) {
     case FIELD_FLAG: values[n++] = 0, values[n++] = 1; break;
+    case FIELD_LIST: values[n++] = 0, values[n++] = 1; break; /* counts */
     case FIELD_NUMBER:
         values[n++] = f->max;
         values[n++] = f->min;
