@@ -204,7 +204,5 @@ cdnagen_status grouped_check(const target *t, const void *variant, const void *s
     TRY(check_k_tiles(v, s, &g));
     TRY(check_extents(s));
     TRY(gemm_check_fp8(op, t->chip, s->a_fp8, s->b_fp8));
-    if (v->async && t->chip->lds_dma_bytes < 16)
-        return fail(CDNAGEN_NOT_YET, "%s: kernels with async cannot be generated for %s yet", op, t->chip->name);
     return CDNAGEN_OK;
 }
