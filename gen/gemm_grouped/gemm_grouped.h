@@ -152,8 +152,8 @@ void grouped_parts(const grouped_problem *p, const void *extents, grouped_part *
 void grouped_lengths(const grouped_problem *p, int64_t elements[GROUPED_WORKSPACE]);
 
 /* grouped_complete: tail classes that the words leave out.
- * grouped_check: every limit of variant, shape and chip; a legal variant that has no kernel yet comes last.
- * errors: BAD_TAG (fields that contradict each other), BAD_SHAPE, LIMIT with needed and allowed value, NOT_YET */
+ * grouped_check: every limit of variant, shape and chip.
+ * errors: BAD_TAG (fields that contradict each other), BAD_SHAPE, LIMIT with needed and allowed value */
 void grouped_complete(const void *variant, void *shape);
 cdnagen_status grouped_check(const target *t, const void *variant, const void *shape);
 
