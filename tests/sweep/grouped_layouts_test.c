@@ -78,12 +78,6 @@ static void add_case(int kernel, int shape, int mode) {
 
 static cdnagen *contexts[CHIP_COUNT]; /* in the order of the chip table */
 
-static void no_log(void *user, cdnagen_log_level level, const char *line) {
-    (void)user;
-    (void)level;
-    (void)line;
-}
-
 static void open_contexts(void) {
     for (int i = 0; i < CHIP_COUNT; i++) {
         const cdnagen_options options = {.size = sizeof options,

@@ -83,12 +83,6 @@ static const run_case cases[] = {
 
 static cdnagen *contexts[CHIP_COUNT];
 
-static void no_log(void *user, cdnagen_log_level level, const char *line) {
-    (void)user;
-    (void)level;
-    (void)line;
-}
-
 static void open_contexts(void) {
     for (int i = 0; i < CHIP_COUNT; i++) {
         const cdnagen_options options = {.size = sizeof options,
