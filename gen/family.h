@@ -48,8 +48,8 @@ typedef struct launch {
     uint32_t grid[3];
     _Alignas(8) unsigned char kernarg[256];
     size_t kernarg_bytes;
-    int skip;         /* nothing to do: success without a launch */
-    void *zero;       /* with skip: device memory that becomes zeros, in the stream's order */
+    int skip;   /* nothing to do: success without a launch */
+    void *zero; /* with skip: device memory that becomes zeros, in the stream's order */
     size_t zero_bytes;
     const char *note; /* for the log: what was decided without knowing enough; NULL: nothing. static */
 } launch;
