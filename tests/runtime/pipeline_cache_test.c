@@ -232,19 +232,19 @@ static void many_threads_compile_one_kernel_once(void **state) {
 
 static void a_memory_hit_takes_microseconds(void **state) {
     (void)state;
-    enum { BATCHES = 10, CALLS = 2000 };
+    const int batches = 10, calls = 2000;
     cdnagen *ctx = pipeline_context("", 0, CDNAGEN_SPILLS_ALLOW);
     cdnagen_kernel *kernel;
     assert_int_equal(gen_kernel(ctx, pipeline_tag, pipeline_shape, &kernel), CDNAGEN_OK);
     cdnagen_free_kernel(kernel);
     double us = 0; /* of the batch that was disturbed least */
-    for (int batch = 0; batch < BATCHES; batch++) {
+    for (int batch = 0; batch < batches; batch++) {
         const double start = clock_ms();
-        for (int i = 0; i < CALLS; i++) {
+        for (int i = 0; i < calls; i++) {
             gen_kernel(ctx, pipeline_tag, pipeline_shape, &kernel);
             cdnagen_free_kernel(kernel);
         }
-        const double of_batch = (clock_ms() - start) * 1e3 / CALLS;
+        const double of_batch = (clock_ms() - start) * 1e3 / calls;
         if (!batch || of_batch < us) us = of_batch;
     }
     print_message("gen_kernel on a memory hit, with its free: %.3f us at best\n", us);
