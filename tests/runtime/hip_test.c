@@ -532,22 +532,22 @@ static void launches_survive_every_failed_allocation(void **state) {
 
 static void our_side_of_a_launch_takes_microseconds(void **state) {
     (void)state;
-    enum { BATCHES = 10, LAUNCHES = 2000 };
+    const int batches = 10, launches = 2000;
     cdnagen *ctx = context(NULL, NULL);
     cdnagen_kernel *kernel;
     assert_int_equal(gen_kernel(ctx, tag, shape_words, &kernel), CDNAGEN_OK);
     cdnagen_mqa_logits_args args = arguments();
     args.num_splits = 0; /* with the split search */
     double us = 0;       /* of the batch that was disturbed least */
-    for (int batch = 0; batch < BATCHES; batch++) {
+    for (int batch = 0; batch < batches; batch++) {
         const double start = clock_ms();
-        for (int i = 0; i < LAUNCHES; i++) cdnagen_launch_mqa_logits(kernel, &args, NULL);
-        const double of_batch = (clock_ms() - start) * 1e3 / LAUNCHES;
+        for (int i = 0; i < launches; i++) cdnagen_launch_mqa_logits(kernel, &args, NULL);
+        const double of_batch = (clock_ms() - start) * 1e3 / launches;
         if (!batch || of_batch < us) us = of_batch;
     }
     print_message("a launch, our side and the fake HIP: %.3f us at best\n", us);
     assert_true(us < 20); /* the aim is 2; a loaded machine with sanitizers is slower */
-    assert_int_equal(hip->launches, BATCHES * LAUNCHES);
+    assert_int_equal(hip->launches, batches * launches);
     cdnagen_free_kernel(kernel);
     cdnagen_free_context(ctx);
 }
