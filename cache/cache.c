@@ -52,6 +52,8 @@ cdnagen_status cache_open(const cache_options *options, cache **out) {
     cache *c = mem_alloc(sizeof *c);
     if (!c) return fail_no_memory();
     c->off = options->off;
+    c->trust_all = options->trust_all;
+    c->disk_bytes = options->disk_bytes;
     c->log = options->log;
     c->log_user = options->log_user;
     c->lock_wait_ms = LOCK_WAIT_MS;
@@ -70,6 +72,7 @@ cdnagen_status cache_open(const cache_options *options, cache **out) {
 void cache_close(cache *c) {
     if (!c) return;
     memory_tier_free(&c->memory);
+    pins_release(c->pins);
     pthread_cond_destroy(&c->released);
     pthread_mutex_destroy(&c->mutex);
     roots_close(c);

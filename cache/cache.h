@@ -36,6 +36,9 @@ char *cache_root(const char *roots, size_t index);
 /* cache_writable_root: index of the root that new entries go to; -1 if the list has packs only. */
 int cache_writable_root(const char *roots);
 
+/* cache_default_trust: 1 if CDNAGEN_CACHE_TRUST is "all": what others can write is read as well. source: docs/cache.md */
+int cache_default_trust(void);
+
 typedef struct cache cache;
 
 /* cache_store: a tier of the caller's own behind the roots; `key` has 64 hexadecimal digits, the bytes are an entry file's
@@ -50,7 +53,9 @@ typedef struct cache_store {
 typedef struct cache_options {
     const char *roots;   /* of the disk tier; NULL or "": memory only */
     size_t memory_bytes; /* of the memory tier; 0: 64 MiB */
+    size_t disk_bytes;   /* of the directory that is written; 0: no limit */
     int off;             /* no tier: every get is a miss and put does nothing */
+    int trust_all;       /* roots that others can write are used as well */
     cache_store store;
     void (*log)(void *user, cdnagen_log_level level, const char *text);
     void *log_user;
@@ -103,9 +108,10 @@ typedef struct cache_visitor {
     void (*report)(void *user, const char *path, const char *problem); /* an entry that is not sound */
     void (*take)(void *user, cache_blob *entry);                       /* a sound one; the visitor's if it retains it */
     void *user;
+    int trust_all; /* take from roots that others can write as well */
 } cache_visitor;
 /* cache_walk: one root. With a visitor every entry is read and checked, otherwise counted only.
- * errors: IO (also a pack that is damaged as a whole) */
+ * errors: IO (also a pack that is damaged as a whole, and a root to take from that others can write) */
 cdnagen_status cache_walk(const char *root, const cache_visitor *visitor, cache_census *out);
 /* cache_clear: delete every entry, lock and temporary of this format and nothing else.   errors: IO */
 cdnagen_status cache_clear(const char *dir, cache_census *out);

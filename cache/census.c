@@ -13,8 +13,9 @@ typedef struct census {
     const char *dir;
     char hex[3]; /* the folder that is being visited */
     void (*visit)(void *census, int folder, const char *name);
-    const cache_visitor *visitor; /* NULL: count only */
-    int error;                    /* errno of what could not be listed, read or deleted */
+    const cache_visitor *visitor;    /* NULL: count only */
+    int error;                       /* errno of what could not be listed, read or deleted */
+    char untrusted[TRUST_WHY_BYTES]; /* why entries may not be taken */
     cache_census count;
 } census;
 
@@ -28,7 +29,7 @@ static void report_bad(const census *s, const char *name, const char *problem) {
 
 static void verify_entry(census *s, int folder, const char *name) {
     const char *problem = NULL;
-    cache_blob *b = entry_read(folder, name, &problem);
+    cache_blob *b = entry_read(folder, name, 1, &problem);
     if (b) {
         char key[CACHE_KEY_CHARS + 1];
         cache_hash(b->key_text, b->key_text_bytes, key);
@@ -74,6 +75,13 @@ static void delete_file(void *user, int folder, const char *name) {
     }
 }
 
+/* may_take: whether the visitor, if it takes entries, may take what is in there. */
+static int may_take(census *s, int folder) {
+    struct stat st;
+    if (!s->visitor || !s->visitor->take || s->visitor->trust_all) return 1;
+    return !fstat(folder, &st) && trust_of(&st, s->untrusted);
+}
+
 static void visit_folders(census *s, int format) {
     for (unsigned i = 0; i < 256; i++) {
         snprintf(s->hex, sizeof s->hex, "%02x", i);
@@ -82,7 +90,7 @@ static void visit_folders(census *s, int format) {
             if (errno != ENOENT) s->error = errno;
             continue;
         }
-        if (!folder_each(folder, s->visit, s)) s->error = errno;
+        if (may_take(s, folder) && !folder_each(folder, s->visit, s)) s->error = errno;
         close(folder);
     }
 }
@@ -93,12 +101,14 @@ static cdnagen_status visit_all(census *s, cache_census *out) {
     const int format =
         root < 0 ? -1 : openat(root, CACHE_FORMAT_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (format >= 0) {
-        visit_folders(s, format);
+        if (may_take(s, root) && may_take(s, format)) visit_folders(s, format);
         close(format);
     } else if (errno != ENOENT) {
         s->error = errno;
     }
     if (root >= 0) close(root);
+    if (*s->untrusted)
+        return fail(CDNAGEN_IO, "cache directory %s, or a folder in it, %s: %s", s->dir, s->untrusted, trust_advice);
     if (s->error)
         return fail(CDNAGEN_IO, "cache directory %s: %s; it must be a directory that this user can read and write",
                     s->dir, strerror(s->error));
@@ -110,7 +120,7 @@ static cdnagen_status visit_all(census *s, cache_census *out) {
 static cdnagen_status walk_pack(const char *path, const cache_visitor *v, cache_census *out) {
     pack *p = NULL;
     cache_census count = {0};
-    TRY(pack_open(path, &p));
+    TRY(pack_open(path, !v || !v->take || v->trust_all, &p));
     cdnagen_status status = CDNAGEN_OK;
     for (size_t i = 0; i < pack_count(p) && !status; i++) {
         count.entries++;

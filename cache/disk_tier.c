@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -25,7 +26,7 @@ static int read_all(int fd, unsigned char *to, size_t size) {
     return 1;
 }
 
-cache_blob *entry_read(int folder, const char *name, const char **problem) {
+cache_blob *entry_read(int folder, const char *name, int trust_all, const char **problem) {
     /* O_NONBLOCK: a FIFO in the place of an entry must not hold the caller up. */
     const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) {
@@ -38,6 +39,8 @@ cache_blob *entry_read(int folder, const char *name, const char **problem) {
         *problem = "cannot be read";
     } else if (!S_ISREG(st.st_mode)) {
         *problem = "is not a regular file";
+    } else if (st.st_mode & S_IWOTH && !trust_all) {
+        *problem = "can be written by every user";
     } else if (st.st_size > (off_t)ENTRY_BYTES_MAX) {
         *problem = "is larger than any entry";
     } else if (!(b = blob_alloc((size_t)st.st_size))) {
@@ -60,7 +63,13 @@ static cache_blob *directory_get(cache *c, const char *dir, const char *key, con
     *problem = NULL;
     const int folder = folder_open(c, dir, key, 0);
     if (folder < 0) return NULL;
-    cache_blob *b = entry_read(folder, key, problem);
+    pin loaded = dir == c->writer ? pin_take(c, key) : (pin){0}; /* before it is opened: see evict */
+    cache_blob *b = entry_read(folder, key, c->trust_all, problem);
+    if (b && dir == c->writer && c->disk_bytes) utimensat(folder, key, NULL, AT_SYMLINK_NOFOLLOW);
+    if (b)
+        b->pin = loaded;
+    else
+        pin_drop(&loaded);
     close(folder);
     return b;
 }
@@ -82,14 +91,18 @@ cache_blob *disk_get(cache *c, const char *key, const char *key_text) {
     return NULL;
 }
 
+void temporary_name(uint64_t random, char name[NAME_BYTES]) {
+    snprintf(name, NAME_BYTES, "tmp.%016llx", (unsigned long long)random);
+}
+
 /* temporary_open: a new file in the folder, its name in `name`; -1 with errno. */
 static int temporary_open(int folder, char name[NAME_BYTES]) {
     for (int tries = 0; tries < 8; tries++) {
         uint64_t random;
         if (getrandom(&random, sizeof random, 0) != sizeof random) return -1;
-        snprintf(name, NAME_BYTES, "tmp.%016llx", (unsigned long long)random);
+        temporary_name(random, name);
         /* The user's umask decides who else may read, within a folder that is private unless the user shared it. */
-        const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
         if (fd >= 0 || errno != EEXIST) return fd;
     }
     return -1;
@@ -105,7 +118,8 @@ static void sweep_file(void *user, int folder, const char *name) {
     struct stat st;
     const file_kind kind = folder_file_kind(s->hex, name);
     if (kind != FILE_TEMPORARY && kind != FILE_LOCK) return;
-    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) || s->now - st.st_mtime < ORPHAN_SECONDS) return;
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) || llabs((long long)(s->now - st.st_mtime)) < ORPHAN_SECONDS)
+        return; /* also one of the future, from before the clock was set back */
     if (kind == FILE_LOCK) {
         folder_drop_lock(folder, name);
     } else {
@@ -135,7 +149,7 @@ static int publish(int folder, const char *key, const cache_blob *b) {
     return 0;
 }
 
-void disk_put(cache *c, const char *key, const cache_blob *b) {
+void disk_put(cache *c, const char *key, cache_blob *b) {
     roots_settle(c);
     if (!c->writer) return;
     if (b->file_bytes > ENTRY_BYTES_MAX) {
@@ -143,11 +157,17 @@ void disk_put(cache *c, const char *key, const cache_blob *b) {
                   b->file_bytes, ENTRY_BYTES_MAX);
         return;
     }
+    if (!evict_for(c, b->file_bytes)) {
+        cache_log(c, CDNAGEN_LOG_INFO, "entry %s of %zu bytes has no room in %s within %zu bytes: kept in memory only",
+                  key, b->file_bytes, c->writer, c->disk_bytes);
+        return;
+    }
     /* ENOENT: the folder or the temporary was deleted under us (a clear in another process): once more, anew. */
     int error = ENOENT;
     for (int tries = 0; error == ENOENT && tries < 2; tries++) {
         const int folder = folder_open(c, c->writer, key, 1);
         if (folder < 0) return;
+        if (!b->pin.of) b->pin = pin_take(c, key); /* before it can be found: see evict */
         error = publish(folder, key, b);
         close(folder);
     }

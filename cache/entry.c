@@ -85,5 +85,8 @@ const char *cache_blob_key_text(const cache_blob *b, size_t *size) { return *siz
 void cache_blob_retain(cache_blob *b) { atomic_fetch_add_explicit(&b->owners, 1, memory_order_relaxed); }
 
 void cache_blob_release(cache_blob *b) {
-    if (b && atomic_fetch_sub_explicit(&b->owners, 1, memory_order_acq_rel) == 1) mem_free(b);
+    if (b && atomic_fetch_sub_explicit(&b->owners, 1, memory_order_acq_rel) == 1) {
+        pin_drop(&b->pin);
+        mem_free(b);
+    }
 }

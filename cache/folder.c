@@ -43,7 +43,7 @@ static int open_below(int parent, const char *name, int make) {
     int fd = openat(parent, name, FOLDER_FLAGS | O_NOFOLLOW);
     if (fd < 0 && errno == ENOENT && make) {
         struct stat st;
-        if (!fstat(parent, &st) && (!mkdirat(parent, name, st.st_mode & 0777) || errno == EEXIST))
+        if (!fstat(parent, &st) && (!mkdirat(parent, name, st.st_mode & FOLDER_MODES) || errno == EEXIST))
             fd = openat(parent, name, FOLDER_FLAGS | O_NOFOLLOW);
     }
     const int error = errno;
@@ -59,12 +59,12 @@ static int open_root(const char *dir, int make) {
     return errno ? -1 : open(dir, FOLDER_FLAGS);
 }
 
-/* trusted: fd if its owner may decide which code is loaded from it, which only this user and root may; else closed. */
+/* trusted: fd, which is closed if it may not decide which code is loaded. */
 static int trusted(cache *c, const char *dir, int fd, const char *below) {
-    struct stat st = {0};
-    if (fd < 0 || (!fstat(fd, &st) && (st.st_uid == geteuid() || st.st_uid == 0))) return fd;
-    cache_warn(c, "directory %s%s belongs to user %u and not to this user, %u: it is not used", dir, below,
-               (unsigned)st.st_uid, (unsigned)geteuid());
+    struct stat st;
+    char why[TRUST_WHY_BYTES] = "cannot be looked at";
+    if (fd < 0 || c->trust_all || (!fstat(fd, &st) && trust_of(&st, why))) return fd;
+    cache_warn(c, "directory %s%s %s. It is not used: %s", dir, below, why, trust_advice);
     close(fd);
     errno = EPERM;
     return -1;

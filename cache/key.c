@@ -58,6 +58,11 @@ static char *join(const char *dir, const char *below, const char **why, const ch
     return path.data;
 }
 
+int cache_default_trust(void) {
+    const char *trust = getenv("CDNAGEN_CACHE_TRUST");
+    return trust && !strcmp(trust, "all");
+}
+
 char *cache_default_roots(const char **why) {
     const char *own = getenv("CDNAGEN_CACHE_DIR");
     if (own && *own) return join(own, "", why, "CDNAGEN_CACHE_DIR");

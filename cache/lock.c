@@ -94,7 +94,7 @@ static int file_lock(cache *c, int folder, const char *key, const struct timespe
     char name[NAME_BYTES];
     snprintf(name, sizeof name, "%s.lock", key);
     for (long pause_ns = POLL_NS_FIRST;;) {
-        const int fd = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+        const int fd = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, FILE_MODE);
         if (fd < 0) {
             cache_warn(c, "no lock in directory %s: %s; going on without", c->writer, strerror(errno));
             return -1;

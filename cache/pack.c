@@ -129,13 +129,12 @@ static cdnagen_status keep_places(pack *p) {
     return CDNAGEN_OK;
 }
 
-static cdnagen_status read_manifest(pack *p) {
+static cdnagen_status read_manifest(pack *p, int trust_all) {
+    char why[TRUST_WHY_BYTES];
     struct stat st;
     if (fstat(p->fd, &st)) return read_failed();
     if (!S_ISREG(st.st_mode)) return fail(CDNAGEN_IO, "it is no regular file");
-    if (st.st_uid != geteuid() && st.st_uid != 0)
-        return fail(CDNAGEN_IO, "it belongs to user %u and neither to this user, %u, nor to root", (unsigned)st.st_uid,
-                    (unsigned)geteuid());
+    if (!trust_all && !trust_of(&st, why)) return fail(CDNAGEN_IO, "it %s: %s", why, trust_advice);
     const uint64_t file_bytes = (uint64_t)st.st_size;
     pack_header h = {.magic = ""};
     const size_t first = file_bytes < sizeof h ? (size_t)file_bytes : sizeof h;
@@ -150,13 +149,14 @@ static cdnagen_status read_manifest(pack *p) {
     return keep_places(p);
 }
 
-cdnagen_status pack_open(const char *path, pack **out) {
+cdnagen_status pack_open(const char *path, int trust_all, pack **out) {
     pack *p = mem_alloc(sizeof *p);
     if (!p) return fail_no_memory();
     p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    cdnagen_status status = p->fd < 0 ? fail(CDNAGEN_IO, "it cannot be opened: %s", strerror(errno)) : read_manifest(p);
+    cdnagen_status status =
+        p->fd < 0 ? fail(CDNAGEN_IO, "it cannot be opened: %s", strerror(errno)) : read_manifest(p, trust_all);
     if (status == CDNAGEN_IO) {
-        char why[256];
+        char why[512];
         strncpy(why, cdnagen_error(), sizeof why - 1);
         why[sizeof why - 1] = 0;
         status = fail(status, "pack %s: %s", path, why);

@@ -11,9 +11,10 @@
 
 typedef struct pack pack;
 
-/* pack_open: read and check the manifest: lengths, order, keys, checksum, and that the file ends where it says.
+/* pack_open: read and check the manifest: lengths, order, keys, checksum, and that the file ends where it says;
+ * and that no other user can write it, unless trust_all.
  * errors: IO, naming the file, what is wrong and at which byte; NO_MEMORY   owner: pack_close */
-cdnagen_status pack_open(const char *path, pack **out);
+cdnagen_status pack_open(const char *path, int trust_all, pack **out);
 void pack_close(pack *p); /* NULL is fine */
 
 size_t pack_count(const pack *p);

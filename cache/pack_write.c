@@ -76,7 +76,7 @@ static cdnagen_status write_beside(const char *path, const text *manifest, const
     /* mkstemp makes it private; the user's umask decides who may read a pack. */
     const mode_t mask = umask(0);
     umask(mask);
-    if (!error && fchmod(fd, 0666 & ~mask)) error = errno;
+    if (!error && fchmod(fd, FILE_MODE & ~mask)) error = errno;
     if (fd >= 0 && close(fd) && !error) error = errno;
     if (!error && rename(beside.data, path)) error = errno;
     if (error && fd >= 0) unlink(beside.data);

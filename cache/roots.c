@@ -35,7 +35,8 @@ static int is_file(const char *path) {
 }
 
 /* can_write: whether this user can put files below `path`, or make it below the nearest folder that exists. */
-static int can_write(const char *path) {
+static int can_write(const char *path, int trust_all) {
+    char why[TRUST_WHY_BYTES];
     char at[PATH_MAX];
     struct stat st;
     const size_t size = strlen(path) + 1;
@@ -43,7 +44,7 @@ static int can_write(const char *path) {
     memcpy(at, path, size);
     for (int absent = 0;; absent = 1) {
         if (!stat(at, &st)) {
-            const int ours = absent || st.st_uid == geteuid() || st.st_uid == 0; /* as folder_open trusts it */
+            const int ours = absent || trust_all || trust_of(&st, why); /* as folder_open trusts it */
             return S_ISDIR(st.st_mode) && ours && !faccessat(AT_FDCWD, at, W_OK | X_OK, AT_EACCESS);
         }
         char *const slash = strrchr(at, '/');
@@ -87,8 +88,8 @@ cdnagen_status roots_open(cache *c, const char *roots) {
 
 /* settle_root: open it if it is a file; 1 if entries may be written to it, 2 if it looks as if that will work. */
 static int settle_root(cache *c, disk_root *r) {
-    if (!is_file(r->path)) return 1 + can_write(r->path);
-    if (pack_open(r->path, &r->pack) == CDNAGEN_OK) return 0;
+    if (!is_file(r->path)) return 1 + can_write(r->path, c->trust_all);
+    if (pack_open(r->path, c->trust_all, &r->pack) == CDNAGEN_OK) return 0;
     r->unusable = 1;
     cache_log(c, CDNAGEN_LOG_WARNING, "%s; it is not used", cdnagen_error());
     return 0;
@@ -120,7 +121,7 @@ void roots_close(cache *c) {
 int cache_writable_root(const char *roots) {
     cache *c = NULL;
     int writer = -1;
-    const cache_options options = {.roots = roots};
+    const cache_options options = {.roots = roots, .trust_all = cache_default_trust()};
     if (cache_open(&options, &c)) return -1;
     roots_settle(c);
     for (size_t i = 0; i < c->root_count; i++)

@@ -11,14 +11,23 @@
 
 #include "cache/cache.h"
 #include "cache/pack.h"
+#include "cache/trust.h"
 
 /* Larger files are not read and larger blobs not written; code objects are tens of KiB. */
 #define ENTRY_BYTES_MAX ((size_t)64 << 20)
+
+/* pin: keeps an entry of the directory that is written from being evicted. All zero: nothing is pinned. */
+typedef struct pins pins;
+typedef struct pin {
+    pins *of;
+    off_t at;
+} pin;
 
 struct cache_blob {
     atomic_size_t owners;
     const char *key_text; /* in file, without a NUL */
     const void *data;     /* in file, 16-byte aligned */
+    pin pin;
     size_t key_text_bytes, data_bytes, file_bytes;
     _Alignas(16) unsigned char file[];
 };
@@ -48,7 +57,8 @@ struct cache {
     atomic_int settled; /* under mutex: packs are open and `writer` is chosen */
     const char *writer; /* path of the root that is written and locked; NULL if there is none */
     cache_store store;
-    int off;
+    int off, trust_all;
+    size_t disk_bytes; /* 0: no limit */
     void (*log)(void *user, cdnagen_log_level level, const char *text);
     void *log_user;
     int lock_wait_ms;
@@ -56,6 +66,8 @@ struct cache {
     pthread_mutex_t mutex;
     memory_tier memory;      /* under mutex */
     cache_lock_handle *held; /* under mutex */
+    pins *pins;              /* under mutex; NULL until an entry was loaded */
+    size_t disk_room;        /* under mutex: bytes to write before the next look at the directory */
     pthread_cond_t released; /* one of held went away */
 };
 
@@ -105,6 +117,9 @@ void memory_tier_free(memory_tier *m);
 
 /* ---- folder.c: <root>/v1/<2 hex>/ and the names in it ---- */
 
+/* Modes of what the cache makes, before the umask: nothing that every user can write. */
+enum { FILE_MODE = 0664, FOLDER_MODES = 0775 };
+
 #define CACHE_FORMAT_FOLDER "v1"
 enum { NAME_BYTES = CACHE_KEY_CHARS + 8 }; /* the longest name and its NUL */
 
@@ -121,12 +136,25 @@ int folder_same_file(int folder, const char *name, int fd);
 /* folder_drop_lock: unlink a lock file unless somebody holds it. */
 void folder_drop_lock(int folder, const char *name);
 
+/* ---- evict.c ---- */
+
+/* pin_take: pin a key of the directory that is written, for the blob that is about to be read or published.
+ * owner: pin_drop; all zero where the file system has no locks, or there is nothing yet */
+pin pin_take(cache *c, const char *key);
+void pin_drop(pin *p);
+void pins_release(pins *p); /* NULL is fine */
+/* evict_for: make room for an entry of `wanted` bytes; 0 if there is none.   units: bytes */
+int evict_for(cache *c, size_t wanted);
+
 /* ---- disk_tier.c ---- */
 
-/* entry_read: an entry file as a checked blob; NULL and *problem (static; NULL if there is no such file, "" if memory
+/* temporary_name: of a writer's file. */
+void temporary_name(uint64_t random, char name[NAME_BYTES]);
+
+/* entry_read: an entry file as a checked blob, one that every user can write only if trust_all; NULL and *problem (static; NULL if there is no such file, "" if memory
  * ran out) otherwise. */
-cache_blob *entry_read(int folder, const char *name, const char **problem);
+cache_blob *entry_read(int folder, const char *name, int trust_all, const char **problem);
 cache_blob *disk_get(cache *c, const char *key, const char *key_text); /* of the first root that has it */
-void disk_put(cache *c, const char *key, const cache_blob *b);
+void disk_put(cache *c, const char *key, cache_blob *b);
 
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cache/pack.h"
+#include "cache/trust.h"
 #include "cli/cli.h"
 #include "runtime/compile.h"
 #include "runtime/hip.h"
@@ -22,14 +23,16 @@ static void show_hip(void) {
 static const char *trouble(const char *root, int written) {
     struct stat st;
     if (stat(root, &st)) return "";
+    char why[TRUST_WHY_BYTES];
+    if ((S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && !cache_default_trust() && !trust_of(&st, why))
+        return st.st_mode & S_IWOTH ? ": EVERY USER CAN WRITE IT" : ": BELONGS TO ANOTHER USER";
     if (S_ISREG(st.st_mode)) {
         pack *p = NULL;
-        if (pack_open(root, &p)) return ": NOT A PACK";
+        if (pack_open(root, 1, &p)) return ": NOT A PACK";
         pack_close(p);
         return ": a pack";
     }
     if (!S_ISDIR(st.st_mode)) return ": NOT A DIRECTORY";
-    if (st.st_uid != geteuid() && st.st_uid != 0) return ": BELONGS TO ANOTHER USER";
     return !written ? ": read only" : access(root, W_OK | X_OK) ? ": NOT WRITABLE" : "";
 }
 

@@ -41,17 +41,17 @@ static void collect(void *user, cache_blob *entry) {
     c->entries[c->count++] = entry;
 }
 
-static cdnagen_status collect_root(const char *root, collection *c) {
-    const cache_visitor visitor = {note_problem, collect, c};
+static cdnagen_status collect_root(const char *root, int trust_all, collection *c) {
+    const cache_visitor visitor = {note_problem, collect, c, trust_all};
     cache_census census;
     TRY(cache_walk(root, &visitor, &census));
     return c->no_memory ? fail_no_memory() : CDNAGEN_OK;
 }
 
 /* collect_named: of a root that the user named, which must be there. */
-static cdnagen_status collect_named(const char *root, collection *c) {
+static cdnagen_status collect_named(const char *root, int trust_all, collection *c) {
     if (access(root, R_OK)) return fail(CDNAGEN_IO, "cannot read %s: %s", root, strerror(errno));
-    return collect_root(root, c);
+    return collect_root(root, trust_all, c);
 }
 
 static void release(collection *c) {
@@ -69,7 +69,7 @@ static cdnagen_status collect_default_roots(collection *c) {
     cdnagen_status status = CDNAGEN_OK;
     char *root;
     for (size_t i = 0; !status && (root = cache_root(roots, i)); i++) {
-        status = collect_root(root, c);
+        status = collect_root(root, cache_default_trust(), c);
         mem_free(root);
     }
     mem_free(roots);
@@ -80,7 +80,7 @@ static cdnagen_status pack_roots(const cli *options, collection *c) {
     if (!options->word_count)
         return fail(CDNAGEN_BAD_ARGUMENT, "pack needs the file to write and may be given cache directories and packs");
     if (options->word_count == 1) TRY(collect_default_roots(c));
-    for (size_t i = 1; i < options->word_count; i++) TRY(collect_named(options->words[i], c));
+    for (size_t i = 1; i < options->word_count; i++) TRY(collect_named(options->words[i], cache_default_trust(), c));
     TRY(pack_write(options->words[0], c->entries, c->count));
     cache_census census;
     TRY(cache_walk(options->words[0], &(cache_visitor){.report = note_problem, .user = c}, &census));
@@ -107,7 +107,8 @@ static void note_warning(void *user, cdnagen_log_level level, const char *line) 
 static cdnagen_status put_all(const collection *c, const char *dir) {
     cache *to = NULL;
     int failed = 0;
-    const cache_options options = {.roots = dir, .log = note_warning, .log_user = &failed};
+    const cache_options options = {
+        .roots = dir, .trust_all = cache_default_trust(), .log = note_warning, .log_user = &failed};
     TRY(cache_open(&options, &to));
     cdnagen_status status = CDNAGEN_OK;
     for (size_t i = 0; i < c->count && !status && !failed; i++) {
@@ -133,7 +134,7 @@ static cdnagen_status unpack(const cli *options, collection *c) {
     if (strchr(options->words[1], ':'))
         return fail(CDNAGEN_BAD_ARGUMENT, "directory %s has a ':' in its name, which separates the roots of a cache",
                     options->words[1]);
-    TRY(collect_named(options->words[0], c));
+    TRY(collect_named(options->words[0], cache_default_trust(), c));
     TRY(put_all(c, options->words[1]));
     printf("%s: %zu entries\n", options->words[1], c->count);
     return CDNAGEN_OK;
@@ -210,7 +211,8 @@ static int by_key(const void *a, const void *b) {
 
 static cdnagen_status verify(const cli *options, collection *c) {
     if (!options->word_count) return fail(CDNAGEN_BAD_ARGUMENT, "verify what? Name packs or cache directories");
-    for (size_t i = 0; i < options->word_count; i++) TRY(collect_named(options->words[i], c));
+    for (size_t i = 0; i < options->word_count; i++)
+        TRY(collect_named(options->words[i], 1, c)); /* nothing is loaded */
     if (c->count) qsort(c->entries, c->count, sizeof *c->entries, by_key);
     json_t *list = options->json ? json_array() : NULL;
     for (size_t i = 0; i < c->count; i++) c->bad |= !show_entry(c->entries[i], list);

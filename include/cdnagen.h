@@ -143,6 +143,12 @@ typedef struct cdnagen_options {
                             also where this library has no compiler */
     int isolate_seconds, isolate_megabytes; /* that it may take, of its data; 0: no limit. Over the time is
                                                CDNAGEN_COMPILE, an end as for lack of memory CDNAGEN_NO_MEMORY */
+    size_t
+        disk_bytes; /* of the directory that is written: before an entry would go beyond it, those not used for longest
+                          go, but none that a living process of this host has loaded; 0: CDNAGEN_CACHE_BYTES, else no limit */
+    int trust_all;  /* nonzero: also roots that others than this user and root own, or that every user can write, are
+                      loaded from and written to; zero: CDNAGEN_CACHE_TRUST, else they are left alone, with a warning */
+    int reserved;   /* 0 */
 } cdnagen_options;
 
 /* cdnagen_create_context: check the options (NULL: the defaults) and make a context; the device is opened, and sim_mode

@@ -3,6 +3,7 @@
 #include "runtime/context.h"
 #include "runtime/loaded.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,11 +64,31 @@ static cdnagen_status read_switch(const char *variable, const char *yes, const c
     return fail(CDNAGEN_BAD_ARGUMENT, "%s=%s: it is \"%s\" or \"%s\"", variable, value, yes, no);
 }
 
+/* CDNAGEN_CACHE_BYTES: a number, or one of K, M, G, T of them. */
+static cdnagen_status read_disk_bytes(size_t *out) {
+    static const char units[] = "KMGT";
+    const char *const value = settle(NULL, "CDNAGEN_CACHE_BYTES", "0");
+    char *end = NULL;
+    errno = 0;
+    const unsigned long long number = strtoull(value, &end, 10);
+    const char *const unit = *end ? strchr(units, *end) : NULL;
+    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (*value < '0' || *value > '9' || errno || end[unit ? 1 : 0] || number > (SIZE_MAX >> shift))
+        return fail(CDNAGEN_BAD_ARGUMENT, "CDNAGEN_CACHE_BYTES=%s: it is a number of bytes, or of K, M, G or T: 4G",
+                    value);
+    *out = (size_t)(number << shift);
+    return CDNAGEN_OK;
+}
+
 static cdnagen_status open_cache(cdnagen *ctx, const cdnagen_options *options) {
     const char *const option = options->cache_dir, *why = "";
+    size_t disk_bytes = options->disk_bytes;
+    if (!disk_bytes) TRY(read_disk_bytes(&disk_bytes));
     char *found = option ? NULL : cache_default_roots(&why);
     const cache_options settled = {.roots = option ? option : found,
                                    .off = ctx->cache_off,
+                                   .trust_all = ctx->cache_trust_all,
+                                   .disk_bytes = disk_bytes,
                                    .memory_bytes = options->memory_bytes,
                                    .store = {options->store_get, options->store_put, options->store_user},
                                    .log = log_of_cache,
@@ -99,6 +120,8 @@ static cdnagen_status settle_options(cdnagen *ctx, const cdnagen_options *option
     if (options->no_cache) ctx->cache_off = 1;
     TRY(read_switch("CDNAGEN_CACHE_ONLY", "1", "0", &ctx->cache_only));
     if (options->cache_only) ctx->cache_only = 1;
+    TRY(read_switch("CDNAGEN_CACHE_TRUST", "all", "own", &ctx->cache_trust_all));
+    if (options->trust_all) ctx->cache_trust_all = 1;
     ctx->refuse_loads_in_capture = options->refuse_loads_in_capture;
     ctx->isolate = options->isolate;
     ctx->isolate_seconds = options->isolate_seconds;
@@ -109,6 +132,9 @@ static cdnagen_status settle_options(cdnagen *ctx, const cdnagen_options *option
     if (options->kernels_kept < 0 || options->kernels_kept > KERNELS_KEPT_MAX)
         return fail(CDNAGEN_BAD_ARGUMENT, "options.kernels_kept is %d: from 1 to %d, or 0 for %d",
                     options->kernels_kept, KERNELS_KEPT_MAX, KERNELS_KEPT);
+    if (options->reserved)
+        return fail(CDNAGEN_BAD_ARGUMENT, "options.reserved is %d; this version has no use for it: leave it 0",
+                    options->reserved);
     TRY(recall_init(&ctx->recall, options->kernels_kept ? options->kernels_kept : KERNELS_KEPT));
     return open_cache(ctx, options);
 }

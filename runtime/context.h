@@ -17,7 +17,7 @@ struct cdnagen {
     /* settled at creation: option, else environment, else default */
     device_choice device_choice;
     int device_index;
-    int target_given, cache_off, cache_only, refuse_loads_in_capture;
+    int target_given, cache_off, cache_only, cache_trust_all, refuse_loads_in_capture;
     int isolate, isolate_seconds, isolate_megabytes;
     char *sim_mode;
     cdnagen_spill_policy spills;

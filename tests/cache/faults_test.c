@@ -128,36 +128,6 @@ static void need_root(void) {
     }
 }
 
-static void a_directory_of_another_user(void **state) {
-    (void)state;
-    need_root();
-    char *dir = scratch_dir();
-    assert_int_equal(chown(dir, NOBODY, NOBODY), 0);
-    expect_one_warning(dir, "belongs to user 65534", 0);
-    assert_int_equal(scratch_files(dir, ""), 0);
-    assert_int_equal(chmod(dir, 0777), 0);
-    expect_one_warning(dir, "belongs to user 65534", 12345);
-    scratch_remove(dir);
-}
-
-static void a_folder_of_another_user_in_a_directory_that_all_may_write(void **state) {
-    (void)state;
-    need_root();
-    char *dir = scratch_dir(), key[CACHE_KEY_CHARS + 1];
-    assert_int_equal(chmod(dir, 01777), 0);
-    assert_int_equal(mkdir(scratch_path("%s/v1", dir), 0755), 0);
-    assert_int_equal(chown(scratch_path("%s/v1", dir), NOBODY, NOBODY), 0);
-    expect_one_warning(dir, "/v1 belongs to user 65534", 12345);
-    assert_int_equal(chown(scratch_path("%s/v1", dir), 0, 0), 0);
-    for (int i = 0; i < TURNS; i++) {
-        cache_key(scratch_path("key %d", i), key);
-        assert_int_equal(mkdir(scratch_path("%s/v1/%.2s", dir, key), 0755), 0);
-        assert_int_equal(chown(scratch_path("%s/v1/%.2s", dir, key), NOBODY, NOBODY), 0);
-    }
-    expect_one_warning(dir, "belongs to user 65534", 12345);
-    scratch_remove(dir);
-}
-
 static int hit(void *argument) {
     log_book book = {0};
     cdnagen_cache_tier tier;
@@ -207,7 +177,7 @@ enum { CANNOT_MOUNT = 90 };
 static int turns_on_a_small_disk(void *argument) {
     const bad_dir *bad = argument;
     if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-        mount("tmpfs", bad->dir, "tmpfs", 0, "size=64k"))
+        mount("tmpfs", bad->dir, "tmpfs", 0, "size=64k,mode=0755"))
         return CANNOT_MOUNT;
     const int result = turns(argument);
     CHECK(8, scratch_files(bad->dir, "") == 0);
@@ -230,7 +200,7 @@ static void a_full_disk(void **state) {
 static int turns_on_a_read_only_mount(void *argument) {
     const bad_dir *bad = argument;
     if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-        mount("tmpfs", bad->dir, "tmpfs", MS_RDONLY, "size=64k"))
+        mount("tmpfs", bad->dir, "tmpfs", MS_RDONLY, "size=64k,mode=0755"))
         return CANNOT_MOUNT;
     return turns(argument);
 }
@@ -256,8 +226,6 @@ int main(void) {
         cmocka_unit_test(a_read_only_directory),
         cmocka_unit_test(a_directory_that_cannot_be_made),
         cmocka_unit_test(a_directory_that_may_not_be_entered),
-        cmocka_unit_test(a_directory_of_another_user),
-        cmocka_unit_test(a_folder_of_another_user_in_a_directory_that_all_may_write),
         cmocka_unit_test(entries_of_a_read_only_directory_of_root_are_hits),
         cmocka_unit_test(writes_that_fail_half_way),
         cmocka_unit_test(a_full_disk),

@@ -64,7 +64,7 @@ static void what_goes_in_comes_out(void **state) {
     char *dir;
     const char *path = pack_of_all(&dir);
     pack *p = NULL;
-    assert_int_equal(pack_open(path, &p), CDNAGEN_OK);
+    assert_int_equal(pack_open(path, 0, &p), CDNAGEN_OK);
     assert_int_equal(pack_count(p), ENTRIES);
     for (int i = 0; i < ENTRIES; i++) {
         char key[CACHE_KEY_CHARS + 1];
@@ -106,7 +106,7 @@ static void a_pack_may_be_empty(void **state) {
     const char *path = scratch_path("%s/p", dir);
     pack *p = NULL;
     assert_int_equal(pack_write(path, NULL, 0), CDNAGEN_OK);
-    assert_int_equal(pack_open(path, &p), CDNAGEN_OK);
+    assert_int_equal(pack_open(path, 0, &p), CDNAGEN_OK);
     assert_int_equal(pack_count(p), 0);
     pack_close(p);
     scratch_remove(dir);
@@ -115,7 +115,7 @@ static void a_pack_may_be_empty(void **state) {
 /* sound_entries: how many entries of the file can be had; each of them must be what was put in. -1: not opened. */
 static int sound_entries(const char *path) {
     pack *p = NULL;
-    if (pack_open(path, &p)) {
+    if (pack_open(path, 0, &p)) {
         assert_non_null(strstr(cdnagen_error(), path));
         return -1;
     }
@@ -241,7 +241,7 @@ static void keys_out_of_order_are_refused(void **state) {
     seal(bytes_of);
     scratch_write(path, bytes_of, size);
     pack *p = NULL;
-    assert_int_equal(pack_open(path, &p), CDNAGEN_IO);
+    assert_int_equal(pack_open(path, 0, &p), CDNAGEN_IO);
     assert_non_null(strstr(cdnagen_error(), "the key at byte 128 is out of order"));
     free(bytes_of);
     for (int i = 0; i < 2; i++) cache_blob_release(two[i]);
@@ -253,7 +253,7 @@ static void a_pack_that_shrinks_while_it_is_open_is_told(void **state) {
     char *dir;
     const char *path = pack_of_all(&dir), *problem = NULL;
     pack *p = NULL;
-    assert_int_equal(pack_open(path, &p), CDNAGEN_OK);
+    assert_int_equal(pack_open(path, 0, &p), CDNAGEN_OK);
     assert_int_equal(truncate(path, 100), 0);
     char key[CACHE_KEY_CHARS + 1];
     cache_key(texts[0], key);
@@ -268,17 +268,17 @@ static void files_that_are_no_packs_of_ours(void **state) {
     char *dir = scratch_dir();
     const char *path = scratch_path("%s/p", dir);
     pack *p = NULL;
-    assert_int_equal(pack_open(path, &p), CDNAGEN_IO);
+    assert_int_equal(pack_open(path, 0, &p), CDNAGEN_IO);
     assert_non_null(strstr(cdnagen_error(), "No such file"));
-    assert_int_equal(pack_open(dir, &p), CDNAGEN_IO);
+    assert_int_equal(pack_open(dir, 0, &p), CDNAGEN_IO);
     assert_non_null(strstr(cdnagen_error(), "no regular file"));
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(pack_open(path, &p), CDNAGEN_IO);
+    assert_int_equal(pack_open(path, 0, &p), CDNAGEN_IO);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(pack_write(path, NULL, 0), CDNAGEN_OK);
     if (!geteuid()) {
         assert_int_equal(chown(path, 65534, 65534), 0);
-        assert_int_equal(pack_open(path, &p), CDNAGEN_IO);
+        assert_int_equal(pack_open(path, 0, &p), CDNAGEN_IO);
         assert_non_null(strstr(cdnagen_error(), "belongs to user 65534"));
     }
     assert_int_equal(pack_write(scratch_path("%s/none/p", dir), NULL, 0), CDNAGEN_IO);
@@ -301,7 +301,7 @@ static void every_allocation_may_fail(void **state) {
         const char *problem = NULL;
         mem_fail_at(k);
         const cdnagen_status wrote = pack_write(path, entries, ENTRIES);
-        const cdnagen_status opened = wrote ? wrote : pack_open(path, &p);
+        const cdnagen_status opened = wrote ? wrote : pack_open(path, 0, &p);
         if (!opened) b = pack_get(p, key, &problem);
         mem_fail_at(0);
         assert_true(opened == CDNAGEN_OK || opened == CDNAGEN_NO_MEMORY);

@@ -84,12 +84,15 @@ static void note(void *user, cdnagen_log_level level, const char *line) {
     pthread_mutex_unlock(&mutex);
 }
 
-cache *scratch_open(const char *dir, log_book *book) {
+cache *scratch_open_with(cache_options options, log_book *book) {
     cache *c = NULL;
-    const cache_options options = {.roots = dir, .log = book ? note : NULL, .log_user = book};
+    options.log = book ? note : NULL;
+    options.log_user = book;
     assert_int_equal(cache_open(&options, &c), CDNAGEN_OK);
     return c;
 }
+
+cache *scratch_open(const char *dir, log_book *book) { return scratch_open_with((cache_options){.roots = dir}, book); }
 
 int in_child(int (*work)(void *), void *argument, unsigned uid) {
     fflush(NULL);

@@ -31,6 +31,8 @@ typedef struct log_book {
     char last_warning[1024];
 } log_book;
 cache *scratch_open(const char *dir, log_book *book);
+/* scratch_open_with: the same with other options; their log is the book's. */
+cache *scratch_open_with(cache_options options, log_book *book);
 
 /* in_child: run `work` in a forked child, as user `uid` if it is not 0; its result (0 to 99), or 100 + signal. */
 int in_child(int (*work)(void *), void *argument, unsigned uid);

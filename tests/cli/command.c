@@ -61,7 +61,8 @@ char *command_read(const char *path) {
 outcome command_run(const char *environment, const char *words) {
     char line[4096];
     snprintf(line, sizeof line,
-             "cd %s && unset CDNAGEN_DEVICE CDNAGEN_TARGET CDNAGEN_SIM CDNAGEN_CACHE CDNAGEN_CACHE_ONLY && "
+             "cd %s && unset CDNAGEN_DEVICE CDNAGEN_TARGET CDNAGEN_SIM CDNAGEN_CACHE CDNAGEN_CACHE_ONLY "
+             "CDNAGEN_CACHE_BYTES CDNAGEN_CACHE_TRUST && "
              "CDNAGEN_CACHE_DIR=%s/cache env %s %s %s >out 2>err",
              folder, folder, environment, CDNAGEN_COMMAND, words);
     outcome o = {.code = shell(line)};

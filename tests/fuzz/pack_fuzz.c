@@ -18,7 +18,7 @@ static void look(const uint8_t *bytes_of, size_t size) {
     pack *p = NULL;
     if (fd < 0 || write(fd, bytes_of, size) != (ssize_t)size) abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (pack_open(path, &p) == CDNAGEN_OK) {
+    if (pack_open(path, 0, &p) == CDNAGEN_OK) {
         for (size_t i = 0; i < pack_count(p); i++) {
             char key[CACHE_KEY_CHARS + 1], own[CACHE_KEY_CHARS + 1];
             const char *problem = NULL;

@@ -17,9 +17,9 @@
 
 #include <cmocka.h> /* after core/status.h: it has a macro fail() */
 
-static const char *const variables[] = {"CDNAGEN_TARGET",      "CDNAGEN_DEVICE",    "CDNAGEN_SIM",
-                                        "CDNAGEN_CACHE",       "CDNAGEN_CACHE_DIR", "CDNAGEN_CACHE_ONLY",
-                                        "CDNAGEN_HIP_LIBRARY", "ROCM_PATH"};
+static const char *const variables[] = {
+    "CDNAGEN_TARGET",     "CDNAGEN_DEVICE",      "CDNAGEN_SIM",         "CDNAGEN_CACHE",       "CDNAGEN_CACHE_DIR",
+    "CDNAGEN_CACHE_ONLY", "CDNAGEN_CACHE_TRUST", "CDNAGEN_CACHE_BYTES", "CDNAGEN_HIP_LIBRARY", "ROCM_PATH"};
 
 static int clean(void **state) {
     (void)state;
@@ -66,6 +66,13 @@ static void every_combination_of_option_and_environment(void **state) {
         {NULL, "gpu:99999999999", NULL, NULL, NULL, CDNAGEN_BAD_ARGUMENT, "gpu:N", 0, NULL, NULL},
         {NULL, NULL, NULL, "CDNAGEN_CACHE", "maybe", CDNAGEN_BAD_ARGUMENT, "CDNAGEN_CACHE=maybe", 0, NULL, NULL},
         {NULL, NULL, NULL, "CDNAGEN_CACHE_ONLY", "yes", CDNAGEN_BAD_ARGUMENT, "CDNAGEN_CACHE_ONLY=yes", 0, NULL, NULL},
+        {NULL, NULL, NULL, "CDNAGEN_CACHE_TRUST", "some", CDNAGEN_BAD_ARGUMENT, "CDNAGEN_CACHE_TRUST=some", 0, NULL,
+         NULL},
+        {NULL, NULL, NULL, "CDNAGEN_CACHE_BYTES", "4g", CDNAGEN_BAD_ARGUMENT, "CDNAGEN_CACHE_BYTES=4g", 0, NULL, NULL},
+        {NULL, NULL, NULL, "CDNAGEN_CACHE_BYTES", "-1", CDNAGEN_BAD_ARGUMENT, "CDNAGEN_CACHE_BYTES=-1", 0, NULL, NULL},
+        {NULL, NULL, NULL, "CDNAGEN_CACHE_BYTES", "4GB", CDNAGEN_BAD_ARGUMENT, "of K, M, G or T", 0, NULL, NULL},
+        {NULL, NULL, NULL, "CDNAGEN_CACHE_BYTES", "16777216T", CDNAGEN_BAD_ARGUMENT, "16777216T", 0, NULL, NULL},
+        {"gfx950", "none", NULL, "CDNAGEN_CACHE_BYTES", "4G", CDNAGEN_OK, NULL, DEVICE_NONE, "gfx950", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct row *r = &rows[i];

@@ -20,8 +20,9 @@ static void keep_warning(void *user, cdnagen_log_level level, const char *line) 
 
 int pipeline_clean(void **state) {
     (void)state;
-    static const char *const variables[] = {"CDNAGEN_TARGET",    "CDNAGEN_DEVICE",     "CDNAGEN_CACHE",
-                                            "CDNAGEN_CACHE_DIR", "CDNAGEN_CACHE_ONLY", "CDNAGEN_SIM"};
+    static const char *const variables[] = {"CDNAGEN_TARGET",      "CDNAGEN_DEVICE",     "CDNAGEN_CACHE",
+                                            "CDNAGEN_CACHE_DIR",   "CDNAGEN_CACHE_ONLY", "CDNAGEN_SIM",
+                                            "CDNAGEN_CACHE_BYTES", "CDNAGEN_CACHE_TRUST"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
     fake_reset();
     fake_sim = (fake_sim_state){0};

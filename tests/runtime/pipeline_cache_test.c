@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cache/cache.h"
 #include "core/clock.h"
@@ -42,6 +43,52 @@ static void cache_directory_is_the_option_then_the_environment(void **state) {
                                         0, CDNAGEN_SPILLS_ALLOW);
         unsetenv("CDNAGEN_CACHE_DIR"); /* read once, at creation */
         assert_int_equal(pipeline_tier(ctx, pipeline_tag, pipeline_shape), CDNAGEN_TIER_NONE);
+        cdnagen_free_context(ctx);
+        cache_census census;
+        assert_int_equal(cache_walk(dir, NULL, &census), CDNAGEN_OK);
+        assert_int_equal(census.entries, rows[i].entries);
+        scratch_remove();
+    }
+}
+
+static void no_log(void *user, cdnagen_log_level level, const char *line) { (void)user, (void)level, (void)line; }
+
+static void limit_and_trust_are_the_option_then_the_environment(void **state) {
+    (void)state;
+    static const struct row {
+        unsigned mode; /* of the directory */
+        size_t disk_bytes;
+        int trust_all;
+        const char *variable, *value;
+        unsigned entries;
+    } rows[] = {
+        {0700, 0, 0, NULL, NULL, 1},
+        {0700, 100, 0, NULL, NULL, 0},
+        {0700, 0, 0, "CDNAGEN_CACHE_BYTES", "100", 0},
+        {0700, 1 << 20, 0, "CDNAGEN_CACHE_BYTES", "100", 1},
+        {0700, 0, 0, "CDNAGEN_CACHE_BYTES", "1M", 1},
+        {0777, 0, 0, NULL, NULL, 0},
+        {0777, 0, 1, NULL, NULL, 1},
+        {0777, 0, 0, "CDNAGEN_CACHE_TRUST", "all", 1},
+        {0777, 0, 0, "CDNAGEN_CACHE_TRUST", "own", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pipeline_clean(NULL);
+        const char *dir = scratch_make();
+        assert_int_equal(chmod(dir, rows[i].mode), 0);
+        const cdnagen_options options = {.size = sizeof options,
+                                         .device = "none",
+                                         .target = "gfx950",
+                                         .cache_dir = dir,
+                                         .log = no_log,
+                                         .disk_bytes = rows[i].disk_bytes,
+                                         .trust_all = rows[i].trust_all};
+        cdnagen *ctx = NULL;
+        if (rows[i].variable) setenv(rows[i].variable, rows[i].value, 1);
+        assert_int_equal(cdnagen_create_context(&options, &ctx), CDNAGEN_OK);
+        if (rows[i].variable) unsetenv(rows[i].variable); /* read once, at creation */
+        assert_int_equal(pipeline_tier(ctx, pipeline_tag, pipeline_shape), CDNAGEN_TIER_NONE);
+        assert_int_equal(pipeline_tier(ctx, pipeline_tag, pipeline_shape), CDNAGEN_TIER_MEMORY);
         cdnagen_free_context(ctx);
         cache_census census;
         assert_int_equal(cache_walk(dir, NULL, &census), CDNAGEN_OK);
@@ -256,6 +303,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(tiers_memory_then_disk, pipeline_clean),
         cmocka_unit_test_setup(cache_directory_is_the_option_then_the_environment, pipeline_clean),
+        cmocka_unit_test_setup(limit_and_trust_are_the_option_then_the_environment, pipeline_clean),
         cmocka_unit_test_setup(a_cache_that_cannot_be_written_costs_a_warning, pipeline_clean),
         cmocka_unit_test_setup(no_cache_compiles_each_time, pipeline_clean),
         cmocka_unit_test_setup(cache_only_refuses_a_miss_and_names_it, pipeline_clean),
