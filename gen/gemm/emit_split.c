@@ -38,7 +38,7 @@ static void store_part(gemm *g, const gemm_split *of, const gemm_sums *s) {
 static val load_atom(gemm *g, buffer from, int x) {
     ir *const e = g->e;
     const val lane = e_muli(e, g->thread, QUAD_BYTES);
-    val quads[4];
+    val quads[4] = {{0}};
     for (int q = 0; q < quads_of(g); q++)
         quads[q] = e_buffer_load(e, from, VEC(QUAD, F32), lane, (x * quads_of(g) + q) * g->threads * QUAD_BYTES);
     if (quads_of(g) == 1) return quads[0];
