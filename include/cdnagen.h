@@ -439,7 +439,10 @@ CDNAGEN_API cdnagen_status cdnagen_grouped_output(cdnagen_grouped_form form, con
                                                   cdnagen_tensor *out);
 
 /* Of all forms below: the kernel is `auto`'s of those that need no workspace, generated at the first call of its kind in
- * the context, which keeps it; calls of other lengths take the same one. Operands are of the chip's own FP8 kind, scales f32,
+ * the context, which keeps it; calls of other lengths take the same one. With CDNAGEN_TUNE=1 in the environment it is the
+ * fastest of some tens of tiles, which the first call of a kind times on its own operands and stream, for a few seconds and
+ * writing `out` again and again; later calls of that kind take it too. Nothing is timed while a stream captures, nor on
+ * the simulator. Operands are of the chip's own FP8 kind, scales f32,
  * out bf16 of the sizes that cdnagen_grouped_output gives. Every contract that the host can see is checked; a refusal names
  * the argument, its value and the rule. That each group's K (2D-2D) is a multiple of 16 and its columns (3D-2D) of 8 only
  * the device knows: see cdnagen_launch_gemm_grouped for what happens otherwise. wq of _preshuffle: each group's as

@@ -122,6 +122,7 @@ static cdnagen_status settle_options(cdnagen *ctx, const cdnagen_options *option
     if (options->cache_only) ctx->cache_only = 1;
     TRY(read_switch("CDNAGEN_CACHE_TRUST", "all", "own", &ctx->cache_trust_all));
     if (options->trust_all) ctx->cache_trust_all = 1;
+    TRY(read_switch("CDNAGEN_TUNE", "1", "0", &ctx->choices.asked));
     ctx->refuse_loads_in_capture = options->refuse_loads_in_capture;
     ctx->isolate = options->isolate;
     ctx->isolate_seconds = options->isolate_seconds;
@@ -152,6 +153,7 @@ static void before_fork(void) {
     for (cdnagen *c = contexts; c; c = c->next) {
         pthread_mutex_lock(&c->lock);
         pthread_mutex_lock(&c->recall.lock);
+        pthread_mutex_lock(&c->choices.lock);
         cache_before_fork(c->cache);
     }
     loaded_before_fork();
@@ -163,6 +165,7 @@ static void after_fork(int in_child) {
     loaded_after_fork();
     for (cdnagen *c = contexts; c; c = c->next) {
         cache_after_fork(c->cache, in_child);
+        pthread_mutex_unlock(&c->choices.lock);
         pthread_mutex_unlock(&c->recall.lock);
         pthread_mutex_unlock(&c->lock);
     }
@@ -205,6 +208,7 @@ cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **
     atomic_init(&ctx->owners, 1);
     pthread_mutex_init(&ctx->lock, NULL);
     pthread_mutex_init(&ctx->recall.lock, NULL);
+    pthread_mutex_init(&ctx->choices.lock, NULL);
     cdnagen_status s = settle_options(ctx, &known);
     if (!s) s = join_contexts(ctx);
     if (s)
@@ -219,6 +223,7 @@ void context_release(cdnagen *ctx) {
     leave_contexts(ctx);
     loaded_retire_all(ctx);
     recall_free(&ctx->recall);
+    choices_free(&ctx->choices);
     cache_close(ctx->cache);
     mem_free(ctx->sim_mode);
     pthread_mutex_destroy(&ctx->lock);

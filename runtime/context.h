@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "runtime/device.h"
 #include "runtime/recall.h"
+#include "runtime/choices.h"
 
 struct cdnagen {
     cdnagen *next;     /* of all contexts, for forks */
@@ -25,7 +26,8 @@ struct cdnagen {
     void *log_user;
     int diagnosis; /* kernels whose results are wrong by design may be launched; what diagnoses sets it */
     cache *cache;
-    recall recall; /* kernels by the exact text of tag and shape; locks itself */
+    recall recall;   /* kernels by the exact text of tag and shape; locks itself */
+    choices choices; /* locks itself */
 
     pthread_mutex_t lock; /* guards what follows */
     atomic_int ready;     /* target and device are settled, and constant from then on */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gemm_grouped beside its kernels: the size of the workspace, and the forms that take tensors. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "gen/gemm_grouped/forms.h"
 #include "runtime/context.h"
@@ -28,17 +29,58 @@ cdnagen_status cdnagen_grouped_output(cdnagen_grouped_form form, const cdnagen_t
     return grouped_form_output(form, xq, wq, extents, out);
 }
 
-/* The kernel that a call takes, by its texts without lengths: the next call of its kind finds it by them. */
-static cdnagen_status kernel_of(cdnagen *ctx, grouped_shape *shape, cdnagen_kernel **out) {
-    grouped_variant v;
-    TRY(grouped_form_route(&ctx->target, shape, &v));
+/* The texts of a kernel, without lengths, so that calls of all lengths share it. */
+static cdnagen_status texts_of(const grouped_variant *v, const grouped_shape *shape, choice_texts *out) {
+    grouped_shape s = *shape;
+    grouped_complete(v, &s);
     text tag = {0}, words = {0};
     text_add(&tag, "%s:", gemm_grouped_family.name);
-    tag_print(&gemm_grouped_family.tag, &v, 1u << FIELD_KERNEL, &tag);
-    shape_print(&gemm_grouped_family.shape, shape, 1u << FIELD_KERNEL, &words);
-    const cdnagen_status s = tag.failed || words.failed ? fail_no_memory() : gen_kernel(ctx, tag.data, words.data, out);
+    tag_print(&gemm_grouped_family.tag, v, 1u << FIELD_KERNEL, &tag);
+    shape_print(&gemm_grouped_family.shape, &s, 1u << FIELD_KERNEL, &words);
+    const int failed = tag.failed || words.failed;
+    if (!failed) {
+        snprintf(out->tag, sizeof out->tag, "%s", tag.data);
+        snprintf(out->words, sizeof out->words, "%s", words.data);
+    }
     text_free(&tag);
     text_free(&words);
+    return failed ? fail_no_memory() : CDNAGEN_OK;
+}
+
+static cdnagen_status launch_form(cdnagen_kernel *kernel, const void *args, void *stream) {
+    return cdnagen_launch_gemm_grouped(kernel, args, stream);
+}
+
+/* The first call of its kind. */
+static cdnagen_status tune(cdnagen *ctx, const char *key, const grouped_shape *bucket,
+                           const cdnagen_gemm_grouped_args *args, void *stream, choice_texts *out) {
+    grouped_variant variants[GROUPED_CANDIDATES_MAX];
+    choice_job job = {.key = key, .launch = launch_form, .args = args};
+    TRY(grouped_candidates(&ctx->target, bucket, variants, &job.count));
+    choice_texts *const texts = mem_alloc(job.count * sizeof *texts);
+    cdnagen_status s = texts ? CDNAGEN_OK : fail_no_memory();
+    for (size_t i = 0; i < job.count && !s; i++) s = texts_of(&variants[i], bucket, &texts[i]);
+    job.candidates = texts;
+    if (!s) s = choices_make(ctx, &job, stream, out);
+    mem_free(texts);
+    return s;
+}
+
+/* The kernel that a call takes. Calls that launch nothing are not worth timing. */
+static cdnagen_status choose(cdnagen *ctx, const grouped_shape *shape, const cdnagen_gemm_grouped_args *args,
+                             void *stream, choice_texts *out) {
+    if (!ctx->choices.asked || !shape->groups || !shape->m || !shape->n || !shape->k) {
+        grouped_variant v;
+        TRY(grouped_form_route(&ctx->target, shape, &v));
+        return texts_of(&v, shape, out);
+    }
+    const grouped_shape bucket = grouped_bucket(shape);
+    text key = {0};
+    text_add(&key, "%s ", gemm_grouped_family.name);
+    shape_print(&gemm_grouped_family.shape, &bucket, 1u << FIELD_KERNEL | 1u << FIELD_HOST, &key);
+    cdnagen_status s = key.failed ? fail_no_memory() : CDNAGEN_OK;
+    if (!s && !choices_find(&ctx->choices, key.data, out)) s = tune(ctx, key.data, &bucket, args, stream, out);
+    text_free(&key);
     return s;
 }
 
@@ -48,9 +90,11 @@ static cdnagen_status call_form(cdnagen *ctx, const grouped_call *call, void *st
     TRY(context_ready(ctx));
     grouped_shape shape;
     cdnagen_gemm_grouped_args args;
-    TRY(grouped_form_bind(call, ctx->target.chip->fp8, &shape, &args));
+    choice_texts texts;
     cdnagen_kernel *kernel = NULL;
-    TRY(kernel_of(ctx, &shape, &kernel));
+    TRY(grouped_form_bind(call, ctx->target.chip->fp8, &shape, &args));
+    TRY(choose(ctx, &shape, &args, stream, &texts));
+    TRY(gen_kernel(ctx, texts.tag, texts.words, &kernel));
     loaded_keep(kernel->prepared->loaded);
     const cdnagen_status s = cdnagen_launch_gemm_grouped(kernel, &args, stream);
     cdnagen_free_kernel(kernel);

@@ -324,11 +324,9 @@ cdnagen_status grouped_form_bind(const grouped_call *call, fp8_kind native, grou
     return CDNAGEN_OK;
 }
 
-cdnagen_status grouped_form_route(const target *t, grouped_shape *shape, grouped_variant *variant) {
+cdnagen_status grouped_form_route(const target *t, const grouped_shape *shape, grouped_variant *variant) {
     int rank = 0;
     do TRY(grouped_route(t, shape, rank++, variant));
     while (variant->split_k);
-    grouped_complete(variant, shape);
-    shape->groups = shape->m = shape->n = shape->k = -1;
     return CDNAGEN_OK;
 }

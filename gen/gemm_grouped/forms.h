@@ -17,9 +17,18 @@ typedef struct grouped_call {
 cdnagen_status grouped_form_bind(const grouped_call *call, fp8_kind native, grouped_shape *shape,
                                  cdnagen_gemm_grouped_args *args);
 
-/* grouped_form_route: the first variant that `auto` means and that needs no workspace; the shape loses its run-time words,
- * so that calls of all lengths share a kernel.   errors: as grouped_route */
-cdnagen_status grouped_form_route(const target *t, grouped_shape *shape, grouped_variant *variant);
+/* grouped_form_route: the first variant that `auto` means and that needs no workspace.   errors: as grouped_route */
+cdnagen_status grouped_form_route(const target *t, const grouped_shape *shape, grouped_variant *variant);
+
+/* grouped_bucket: the shape that stands for all calls that are tuned as one: rows, and columns or K where groups cut them, up
+ * to the next power of two, of a group where groups share them; whatever else decides which kernels there are is as it was.
+ * groups, m, n and k are not 0.
+ * grouped_candidates: what such a call may be served by: first grouped_form_route's, then the tuner's tiles, each with none
+ * and with two waves asked. Tiles that leave tails are left out unless every tile does.
+ * shapes: out [GROUPED_CANDIDATES_MAX]   errors: as grouped_route */
+enum { GROUPED_CANDIDATES_MAX = 64 };
+grouped_shape grouped_bucket(const grouped_shape *shape);
+cdnagen_status grouped_candidates(const target *t, const grouped_shape *shape, grouped_variant *out, size_t *count);
 
 /* grouped_form_output: sizes of the result, contiguous, bf16, without memory.   errors: BAD_ARGUMENT */
 cdnagen_status grouped_form_output(cdnagen_grouped_form form, const cdnagen_tensor *xq, const cdnagen_tensor *wq,

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the tuner searches for this operator: fields, problems, where to begin and what not to try. */
+/* What tuners search for this operator: fields, problems, where to begin and what not to try; and the short list of those
+ * that time a caller's own call. */
 #include <stdio.h>
+#include <string.h>
 
-#include "gen/gemm_grouped/gemm_grouped.h"
+#include "core/integer.h"
+#include "gen/gemm_grouped/forms.h"
 
 static const int64_t tile_values[] = {TRIPLE(64, 64, 128),   TRIPLE(64, 64, 256),   TRIPLE(64, 128, 128),
                                       TRIPLE(64, 128, 256),  TRIPLE(64, 256, 128),  TRIPLE(64, 256, 256),
@@ -57,14 +60,19 @@ static const char *seed(const target *t, int index) {
 }
 
 /* Tiles that a group's columns or K leave partly empty are worth a look only where every tile does. */
-static const char *prune(const plan *p) {
+static int has_needless_tails(const grouped_shape *s, int bn, int bk) {
     enum { LEAST_COLUMNS = 64, LEAST_K = 128 };
+    const grouped_cut cuts = grouped_layouts[s->layout].cuts;
+    const int64_t groups = s->groups ? s->groups : 1;
+    const int64_t n = cuts == GROUPED_CUTS_COLUMNS ? s->n / groups : s->n;
+    const int64_t k = cuts == GROUPED_CUTS_K ? s->k / groups : s->k;
+    return (n % LEAST_COLUMNS == 0 && n % bn) || (k % LEAST_K == 0 && k % bk);
+}
+
+static const char *prune(const plan *p) {
     const grouped_shape *const s = (const grouped_shape *)p->shape;
     const gemm_geometry g = grouped_geometry_of((const grouped_variant *)p->variant, s);
-    const grouped_cut cuts = grouped_layouts[s->layout].cuts;
-    const int64_t n = cuts == GROUPED_CUTS_COLUMNS ? s->n / s->groups : s->n;
-    const int64_t k = cuts == GROUPED_CUTS_K ? s->k / s->groups : s->k;
-    if ((n % LEAST_COLUMNS == 0 && n % g.bn) || (k % LEAST_K == 0 && k % g.bk)) return "tails";
+    if (has_needless_tails(s, g.bn, g.bk)) return "tails";
     if (p->target.chip->lds_bytes / g.lds_bytes * g.waves < p->target.chip->simds) return "LDS";
     return NULL;
 }
@@ -82,3 +90,55 @@ const tuning grouped_tuning = {.axes = axes,
                                .seed = seed,
                                .prune = prune,
                                .mfmas = mfmas};
+
+/* ---- the short list ---- */
+
+/* rounded: the least power of two that is not less, where a length may be that much. */
+static int64_t rounded(int64_t length) {
+    int64_t up = 1;
+    while (up < length) up *= 2;
+    return up <= GEMM_LENGTH_MAX ? up : length;
+}
+
+/* rounded_shares: as many times what is enough for an even share, as long as a launch can have it. */
+static int64_t rounded_shares(int64_t total, int64_t groups) {
+    const int64_t all = groups * rounded(larger(ceil_div(total, groups), GROUPED_K_ALIGN));
+    return all <= GEMM_LENGTH_MAX ? all : total;
+}
+
+grouped_shape grouped_bucket(const grouped_shape *s) {
+    grouped_shape b = *s;
+    const grouped_cut cuts = grouped_layouts[s->layout].cuts;
+    b.m = rounded(s->m);
+    if (cuts == GROUPED_CUTS_COLUMNS) b.n = rounded_shares(s->n, s->groups);
+    if (cuts == GROUPED_CUTS_K) b.k = rounded_shares(s->k, s->groups);
+    return b;
+}
+
+/* variant_of: a tile as `auto` has it: through LDS and by DMA where it is tall, four waves in a square where B or scales
+ * want it. */
+static grouped_variant variant_of(const target *t, const grouped_shape *s, int64_t tile, int64_t wpe) {
+    const int is_wide = t->chip->lds_dma_bytes >= 16, is_tall = TRIPLE_M(tile) >= 64;
+    const int is_square = s->b == GEMM_B_PLAIN || s->scale == GROUPED_SCALE_BLOCK;
+    return (grouped_variant){.atom = is_wide ? TRIPLE(16, 16, 128) : TRIPLE(16, 16, 32),
+                             .tile = tile,
+                             .waves_m = is_tall && is_square ? 2 : 0,
+                             .cshuffle = is_tall,
+                             .async = is_tall && is_wide,
+                             .wpe = wpe};
+}
+
+cdnagen_status grouped_candidates(const target *t, const grouped_shape *s, grouped_variant *out, size_t *count) {
+    size_t found = 1;
+    TRY(grouped_form_route(t, s, out));
+    for (size_t i = 0; i < sizeof tile_values / sizeof *tile_values; i++)
+        for (size_t w = 0; w < sizeof wpe_values / sizeof *wpe_values; w++) {
+            const grouped_variant v = variant_of(t, s, tile_values[i], wpe_values[w]);
+            grouped_shape whole = *s;
+            grouped_complete(&v, &whole);
+            if (has_needless_tails(s, TRIPLE_N(v.tile), TRIPLE_K(v.tile)) || grouped_check(t, &v, &whole)) continue;
+            if (memcmp(&v, out, sizeof v) != 0) out[found++] = v;
+        }
+    *count = found;
+    return CDNAGEN_OK;
+}
