@@ -2,11 +2,9 @@
 /* gemm_blockscale in the timing model, beside what was published of such kernels on hardware; and what compiling costs. */
 #include <cdnagen.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "study/explain.h"
+#include "bench/modelled.h"
 
 #define ATOM "gemm_blockscale:mfma16x16x128_"
 #define FOUR_WAVES ATOM "t64x256x128_4w_"
@@ -40,25 +38,11 @@ static const comparison comparisons[] = {
 };
 enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
 
-/* modelled: clk of the launch. */
-static cdnagen_status modelled(cdnagen *ctx, const target *t, const char *tag, const char *lengths, double *clk) {
-    static const sim_timing_options how;
+/* launch_clk: of the launch in the model. */
+static cdnagen_status launch_clk(cdnagen *ctx, const target *t, const char *tag, const char *lengths, double *clk) {
     char shape[128];
-    cdnagen_kernel *kernel = NULL;
-    cdnagen_kernel_info info = {.size = sizeof info};
-    explanation e;
-    plan p;
     snprintf(shape, sizeof shape, "%s b=preshuffled a_scales=kmajor", lengths);
-    TRY(gen_kernel(ctx, tag, shape, &kernel));
-    cdnagen_status s = cdnagen_get_kernel_info(kernel, &info);
-    if (!s) s = plan_make(tag, shape, t, 0, &p);
-    if (!s) s = explain_run(ctx, kernel, &info, &p, &how, &e);
-    if (!s) {
-        *clk = e.timing.kernel_clk;
-        explain_free(&e);
-    }
-    cdnagen_free_kernel(kernel);
-    return s;
+    return modelled_clk(ctx, t, tag, shape, clk);
 }
 
 static cdnagen_status compare_all(cdnagen *ctx, const target *t, int *missed) {
@@ -66,8 +50,8 @@ static cdnagen_status compare_all(cdnagen *ctx, const target *t, int *missed) {
     for (int i = 0; i < COMPARISONS; i++) {
         const comparison *const c = &comparisons[i];
         double clk = 0, other = 0;
-        TRY(modelled(ctx, t, c->tag, c->lengths, &clk));
-        TRY(modelled(ctx, t, c->other, c->lengths, &other));
+        TRY(launch_clk(ctx, t, c->tag, c->lengths, &clk));
+        TRY(launch_clk(ctx, t, c->other, c->lengths, &other));
         const double ratio = other / clk;
         const int miss = ratio < c->least || ratio > c->most;
         *missed += miss;
@@ -84,27 +68,6 @@ static cdnagen_status compare_all(cdnagen *ctx, const target *t, int *missed) {
 }
 
 /* ---- compiling ---- */
-
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* compile_ms: the median of warm compiles in this thread. */
-static cdnagen_status compile_ms(cdnagen *ctx, const char *tag, const char *shape, double *out) {
-    enum { TIMES = 7 };
-    double ms[TIMES];
-    for (int i = -1; i < TIMES; i++) {
-        cdnagen_kernel *kernel = NULL;
-        const double start = clock_ms();
-        TRY(gen_kernel(ctx, tag, shape, &kernel));
-        if (i >= 0) ms[i] = clock_ms() - start;
-        cdnagen_free_kernel(kernel);
-    }
-    qsort(ms, TIMES, sizeof *ms, by_size);
-    *out = ms[TIMES / 2];
-    return CDNAGEN_OK;
-}
 
 static cdnagen_status compile_all(const target *t, int *missed) {
     static const struct {
@@ -124,8 +87,8 @@ static cdnagen_status compile_all(const target *t, int *missed) {
     printf("\n| tag | ms to compile, k=1024 | k=16384 | at most | |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows && !s; i++) {
         double shallow = 0, deep = 0;
-        s = compile_ms(ctx, rows[i].tag, "n=4096 k=1024 b=preshuffled", &shallow);
-        if (!s) s = compile_ms(ctx, rows[i].tag, "n=4096 k=16384 b=preshuffled", &deep);
+        s = compile_ms(ctx, rows[i].tag, "n=4096 k=1024 b=preshuffled", &shallow, NULL);
+        if (!s) s = compile_ms(ctx, rows[i].tag, "n=4096 k=16384 b=preshuffled", &deep, NULL);
         const int miss = shallow > rows[i].most || deep > rows[i].most;
         *missed += miss;
         if (!s)

@@ -4,39 +4,19 @@
  * Exit code 1 if a case has an error. */
 #include "bench/mqa.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/modelled.h"
 #include "core/clock.h"
-#include "study/explain.h"
 
 enum { PROCESSES_MAX = 1024 };
 
-/* shared: what the processes fill. */
-typedef struct shared {
-    atomic_size_t next;
-    mqa_result results[MQA_CASES_MAX];
-} shared;
-
-/* hot_loop: the innermost loop with most matrix instructions. */
-static const sim_loop *hot_loop(const sim_timing *t) {
-    const sim_loop *hot = NULL;
-    double most = 0;
-    for (size_t i = 0; i < t->loop_count; i++) {
-        const sim_loop *const l = &t->loops[i];
-        const double mfmas = (double)l->trips * l->mix[KIND_MFMA];
-        if (!l->inner || mfmas <= most) continue;
-        hot = l;
-        most = mfmas;
-    }
-    return hot;
-}
-
-static void fill(mqa_result *r, const plan *p, const cdnagen_kernel_info *info, const explanation *e) {
+static void fill(mqa_result *r, const modelled *m) {
+    const plan *const p = &m->plan;
+    const cdnagen_kernel_info *const info = &m->info;
+    const explanation *const e = &m->explained;
     const sim_timing *const t = &e->timing;
     const mqa_variant *const v = (const mqa_variant *)p->variant;
     const mqa_geometry g = mqa_geometry_of(v, (const mqa_shape *)p->shape, p->target.chip);
@@ -64,64 +44,41 @@ static void fill(mqa_result *r, const plan *p, const cdnagen_kernel_info *info, 
     r->roof = mqa_tuning.mfmas(p) * mfma_clk / (p->target.chip->cus * p->target.chip->simds) / r->clk;
 }
 
-static cdnagen_status run_case(cdnagen *ctx, const target *t, const mqa_case *c, mqa_result *r) {
-    static const sim_timing_options how;
-    cdnagen_kernel *kernel = NULL;
-    cdnagen_kernel_info info = {.size = sizeof info};
-    explanation e;
-    plan p;
-    char tag[SYMBOL_MAX + 32];
-    TRY(gen_kernel(ctx, "mqa_logits:auto", c->words, &kernel));
-    cdnagen_status status = cdnagen_get_kernel_info(kernel, &info);
-    snprintf(tag, sizeof tag, "mqa_logits:%s", status ? "" : info.tag);
-    if (!status) status = plan_make(tag, c->words, t, 0, &p);
-    if (!status) status = explain_run(ctx, kernel, &info, &p, &how, &e);
-    if (!status) {
-        fill(r, &p, &info, &e);
-        explain_free(&e);
+/* run: what cases_run has for each process. */
+typedef struct run {
+    const target *target;
+    const mqa_case *cases;
+    mqa_result *results;
+} run;
+
+static void run_case(void *user, cdnagen *ctx, size_t index) {
+    const run *const of = user;
+    mqa_result *const r = &of->results[index];
+    modelled m;
+    if (modelled_launch(ctx, of->target, "mqa_logits:auto", of->cases[index].words, &m)) {
+        snprintf(r->error, sizeof r->error, "%s", cdnagen_error());
+    } else {
+        fill(r, &m);
+        modelled_free(&m);
     }
-    cdnagen_free_kernel(kernel);
-    return status;
+    r->done = 1;
+}
+
+/* run_all: 1 if a process failed or a case has an error. */
+static int run_all(run *of, size_t count, int processes) {
+    const cases c = {.program = "bench_mqa", .target = of->target, .count = count, .run = run_case, .user = of};
+    int failed = cases_run(&c, processes);
+    for (size_t i = 0; i < count; i++) {
+        mqa_result *const r = &of->results[i];
+        if (!r->done) snprintf(r->error, sizeof r->error, "its process ended before it");
+        failed |= *r->error != 0;
+    }
+    return failed;
 }
 
 static int stop(void) {
     fprintf(stderr, "bench_mqa: %s\n", cdnagen_error());
     return 1;
-}
-
-/* work: take cases until there is none left; 1 if it cannot begin. */
-static int work(const target *t, const mqa_case *cases, size_t count, shared *s) {
-    const cdnagen_options options = {
-        .size = sizeof options, .device = "sim", .target = t->text, .sim_mode = "threads=1"};
-    cdnagen *ctx = NULL;
-    if (cdnagen_create_context(&options, &ctx)) return stop();
-    for (size_t i; (i = atomic_fetch_add(&s->next, 1)) < count;) {
-        mqa_result *const r = &s->results[i];
-        if (run_case(ctx, t, &cases[i], r)) snprintf(r->error, sizeof r->error, "%s", cdnagen_error());
-        r->done = 1;
-        if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K%zu of %zu", i + 1, count);
-    }
-    cdnagen_free_context(ctx);
-    return 0;
-}
-
-/* work_all: 1 if a process could not be started or did not end well, or a case has an error. */
-static int work_all(const target *t, const mqa_case *cases, size_t count, shared *s, int processes) {
-    int failed = 0, status;
-    for (int i = 1; i < processes && !failed; i++) {
-        const pid_t child = fork();
-        if (!child) _exit(work(t, cases, count, s));
-        if (child < 0) perror("bench_mqa: a process cannot be started"), failed = 1;
-    }
-    failed |= work(t, cases, count, s);
-    while (wait(&status) > 0) failed |= status != 0;
-    if (isatty(STDERR_FILENO)) fprintf(stderr, "\r\033[K");
-    for (size_t i = 0; i < count; i++) {
-        if (!s->results[i].done)
-            snprintf(s->results[i].error, sizeof s->results[i].error, "its process ended before it");
-        failed |= *s->results[i].error != 0;
-    }
-    return failed;
 }
 
 /* process_count: 0: no number of processes. */
@@ -151,18 +108,18 @@ int main(int argc, char **argv) {
                            argv[0]),
                    2;
     }
-    static mqa_case cases[MQA_CASES_MAX];
+    static mqa_case all[MQA_CASES_MAX];
     size_t count = 0;
     target t;
     if (target_parse(id, &t)) return stop();
-    if (csv && mqa_cases_from_csv(csv, cases, &count)) return stop();
-    if (!csv) count = mqa_cases_standard(full, cases);
-    shared *const s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (csv && mqa_cases_from_csv(csv, all, &count)) return stop();
+    if (!csv) count = mqa_cases_standard(full, all);
+    run of = {.target = &t, .cases = all, .results = cases_memory(MQA_CASES_MAX * sizeof *of.results)};
     FILE *const to = output ? fopen(output, "w") : stdout;
-    if (s == MAP_FAILED || !to) return perror(output ? output : "memory"), 1;
+    if (!of.results || !to) return perror(output ? output : "memory"), 1;
     const double started = clock_ms();
-    const int failed = work_all(&t, cases, count, s, processes);
-    mqa_report(to, t.text, cases, s->results, count);
+    const int failed = run_all(&of, count, processes);
+    mqa_report(to, t.text, all, of.results, count);
     fprintf(to, "\n%.1f s on this machine, %d processes.\n", (clock_ms() - started) * 1e-3, processes);
     return to != stdout && fclose(to) ? perror(output), 1 : failed;
 }

@@ -35,7 +35,7 @@ wall "demo" ./cdnagen run $tag seq=128 seq_kv=1024 heads=64 dim=128 window=causa
     --sim --no-cache --check
 for program in bench/bench_*; do
     case $program in
-    *generate | *launch | *mqa) ;; # run above; minutes, and not of `benchmarks`
+    *generate | *launch | *mqa | *gemm | *grouped) ;; # run above; minutes, and not of `benchmarks`
     *) figure "$program" ;;
     esac
 done
