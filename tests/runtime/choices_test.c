@@ -78,13 +78,15 @@ static void took(const char *tile) {
     if (!strstr(hip->function_name, tile)) fail_msg("%s was launched, %s wanted", hip->function_name, tile);
 }
 
-static void without_it_nothing_is_timed(void **state) {
+static void without_it_nothing_is_timed_and_lengths_share_a_kernel(void **state) {
     (void)state;
     unsetenv("CDNAGEN_TUNE");
     cdnagen *ctx = context("gpu");
     hip->fast = "t256x64x128";
     assert_int_equal(call(ctx, 1000, N), 1);
     took("t64x64x256");
+    assert_int_equal(call(ctx, 900, N), 1);
+    assert_int_equal(hip->loads, 1); /* calls of all lengths share a kernel */
     cdnagen_free_context(ctx);
 }
 
@@ -294,7 +296,7 @@ int main(int argc, char **argv) {
     hip = library ? dlsym(library, "fake_hip") : NULL;
     if (!hip) return fprintf(stderr, "%s is no fake libamdhip64\n", argv[1]), 2;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, clean, nothing_was_wrong)
-    const struct CMUnitTest tests[] = {TEST(without_it_nothing_is_timed),
+    const struct CMUnitTest tests[] = {TEST(without_it_nothing_is_timed_and_lengths_share_a_kernel),
                                        TEST(the_fastest_is_found_once_for_a_bucket),
                                        TEST(two_waves_asked_is_a_candidate_of_its_own),
                                        TEST(the_default_stays_where_nothing_is_faster),
