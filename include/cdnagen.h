@@ -16,9 +16,9 @@
  * sentence that names what was wrong and what would be right. Nothing here exits, aborts or installs a signal handler.
  * Stream order: a launch is ordered in the stream it names, as any HIP launch; NULL is the device's default stream.
  * The library never synchronises a stream on its own. Stream capture: kernels may be generated, launched and freed in
- * it. gen_kernel loads the kernel, so a launch never loads; a module that goes out of use during a capture is unloaded by
- * a later call; one whose launch was captured stays loaded until its context and its kernels are freed: destroy graphs
- * before. Argument lifetime: argument structs are read before the
+ * it, device memory be allocated and freed. gen_kernel loads the kernel, so a launch never loads; a module that goes out
+ * of use during a capture is unloaded by a later call; one whose launch was captured stays loaded until its context and
+ * its kernels are freed: destroy graphs before. Argument lifetime: argument structs are read before the
  * call returns; the device buffers they name must stay valid until the launch has completed in its stream. */
 #ifndef CDNAGEN_H
 #define CDNAGEN_H

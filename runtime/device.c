@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/capture.h"
 #include "runtime/context.h"
 #include "runtime/hip.h"
 #include "runtime/loaded.h"
@@ -141,7 +142,9 @@ cdnagen_status cdnagen_alloc(cdnagen *ctx, size_t size, void **ptr) {
     int previous;
     TRY(enter(&ctx, &d, &previous));
     void *fresh = NULL;
+    const int mode = capture_relax(d->hip);
     const cdnagen_status s = hip_check(d->hip, d->hip->malloc(&fresh, size), "hipMalloc");
+    capture_restore(d->hip, mode);
     device_leave(d, previous);
     if (s == CDNAGEN_HIP) return fail(s, "%s; %zu bytes were asked for", cdnagen_error(), size);
     if (!s) *ptr = fresh;
@@ -153,7 +156,9 @@ cdnagen_status cdnagen_free_memory(cdnagen *ctx, void *ptr) {
     const device *d;
     int previous;
     TRY(enter(&ctx, &d, &previous));
+    const int mode = capture_relax(d->hip); /* a garbage collector frees when it likes */
     const cdnagen_status s = hip_check(d->hip, d->hip->free(ptr), "hipFree");
+    capture_restore(d->hip, mode);
     device_leave(d, previous);
     if (s == CDNAGEN_HIP) return fail(s, "%s; %p is to be what cdnagen_alloc gave, once", cdnagen_error(), ptr);
     return s;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# readme.sh BUILD: run every command of README.md's ```sh blocks, and compile and run its ```c blocks.
+# readme.sh BUILD PYTHON: run every command of README.md's ```sh blocks, compile and run its ```c block, and run its ```python
+# block.
 set -euo pipefail
 build=$(realpath "$1")
 root=$(realpath "$(dirname "$0")/../..")
@@ -21,4 +22,7 @@ block c >example.c
 cc -std=c11 -Wall -Werror -I"$root/include" example.c -o example -L"$build" -lcdnagen
 ./example
 [[ $commands -ge 5 ]] || { echo "only $commands commands were found"; exit 1; }
-echo "$commands commands and one C program"
+block python >example.py
+grep -q import example.py || { echo "no Python program was found"; exit 1; }
+PYTHONPATH=$root/python "$2" -B example.py
+echo "$commands commands, one C and one Python program"

@@ -143,10 +143,15 @@ static void a_capture_of_others_is_not_damaged(void **state) {
     for (int i = 0; i < WAYS; i++) {
         cdnagen *ctx = context(0);
         cdnagen_kernel *kernel = gen(ctx, HEADS);
+        void *early, *late;
+        good(cdnagen_alloc(ctx, 64, &early));
         hip_stream stream;
         hip_graph graph;
         ok(sim_stream_create_with_flags(&stream, ways[i].flags));
         ok(hip->stream_begin_capture(stream, ways[i].mode));
+        good(cdnagen_free_memory(ctx, early));
+        good(cdnagen_alloc(ctx, 64, &late));
+        good(cdnagen_free_memory(ctx, late));
         cdnagen_free_kernel(kernel);
         cdnagen_free_kernel(gen(ctx, HEADS));
         cdnagen_free_context(ctx);
