@@ -147,7 +147,8 @@ class Options(Sized):
                 members(c.c_int, "cache_only", "refuse_loads_in_capture") +
                 [("store_get", STORE_GET), ("store_put", STORE_PUT), ("store_user", c.c_void_p)] +
                 members(c.c_size_t, "memory_bytes") +
-                members(c.c_int, "kernels_kept", "isolate", "isolate_seconds", "isolate_megabytes"))
+                members(c.c_int, "kernels_kept", "isolate", "isolate_seconds", "isolate_megabytes") +
+                members(c.c_size_t, "disk_bytes") + members(c.c_int, "trust_all", "reserved"))
 
 
 class Buffer(c.Structure):

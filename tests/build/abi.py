@@ -63,5 +63,5 @@ if "--write" in sys.argv:
     open(golden, "w").write("\n".join(now) + "\n")
 elif now != old:
     changed = sorted(set(now) ^ set(old))
-    sys.exit("tests/build/abi.txt is not what the header says: abi.py --write\n  " + "\n  ".join(changed[:20]))
+    sys.exit("tests/build/abi.txt is not what the header says: abi.py --write, and python/cdnagen/abi.py likewise\n  " + "\n  ".join(changed[:20]))
 print(f"{len(now)} facts")
