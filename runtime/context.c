@@ -39,9 +39,9 @@ void context_log(const cdnagen *ctx, cdnagen_log_level level, const char *format
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    if (ctx->log)
-        ctx->log(ctx->log_user, level, line);
-    else if (level == CDNAGEN_LOG_WARNING)
+    if (ctx->log) {
+        if (!atomic_load(&ctx->given_up)) ctx->log(ctx->log_user, level, line);
+    } else if (level == CDNAGEN_LOG_WARNING)
         fprintf(stderr, "cdnagen: %s\n", line);
 }
 
@@ -234,6 +234,7 @@ void cdnagen_free_context(cdnagen *ctx) {
     if (!ctx) return;
     recall_clear(&ctx->recall);
     loaded_drop(ctx);
+    atomic_store(&ctx->given_up, 1);
     context_release(ctx);
 }
 

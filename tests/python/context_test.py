@@ -177,6 +177,35 @@ assert (got == 32 * 64).all(), got
 '''
 
 
+DEVICES_PROGRAM = '''
+import threading
+import cdnagen
+from context_test import SHAPE, arrays
+
+ctxs = [cdnagen.Context(device=f"gpu:{i}", cache_dir="") for i in range(3)]
+kernels = [ctx.gen_kernel("mqa_logits:auto", SHAPE) for ctx in ctxs]
+assert [k.info.target for k in kernels] == ["gfx950", "gfx942", "gfx950"]
+right = []
+def work(own):
+    for _ in range(5):
+        *inputs, logits = arrays()
+        cdnagen.launch_mqa_logits(kernels[own], *inputs, logits)
+        scale = 4 if own == 1 else 1  # bytes of e4m3fn are half their value in e4m3fnuz
+        right.append((logits * scale == 32 * 64).all())
+threads = [threading.Thread(target=work, args=(own,)) for own in range(3)]
+for t in threads: t.start()
+for t in threads: t.join()
+assert right == [True] * 15, right
+*inputs, logits = map(ctxs[0].upload, arrays())
+try:
+    cdnagen.launch_mqa_logits(kernels[2], *inputs, logits)
+    ctxs[2].synchronize()
+    raise SystemExit("memory of another device was taken")
+except cdnagen.Error as error:
+    assert error.name == "CDNAGEN_HIP" and " answers " in error.message, error
+'''
+
+
 class Hip(unittest.TestCase):
     def run_python(self, code, **environment):
         environment = {**os.environ, "CDNAGEN_HIP_LIBRARY": BUILD + "/libamdhip64-sim.so", **environment}
@@ -187,6 +216,11 @@ class Hip(unittest.TestCase):
     def test_a_capture_of_the_callers_stream_survives_the_garbage_collector(self):
         done = self.run_python(HIP_PROGRAM, CDNAGEN_SIM_DEVICES="gfx942,gfx950")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_each_device_has_its_modules_and_memory(self):
+        done = self.run_python(DEVICES_PROGRAM, CDNAGEN_SIM_DEVICES="gfx950,gfx942,gfx950")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no live allocation holds", done.stderr)  # the simulator's, of the last launch
 
     def test_host_arrays_need_the_simulator(self):
         class Gpu(cdnagen.Context):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Stream capture on the simulator: kernels are generated, launched and freed in it, and it comes out whole. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,12 +20,14 @@ static const char tag[] = "mqa_logits:auto";
 
 static const hip_table *hip;
 
-static cdnagen *context(int refuse) {
+/* open_context: kept 0: a kernel goes with its last handle. */
+static cdnagen *open_context(int refuse, int kept) {
     const cdnagen_options options = {.size = sizeof options,
                                      .device = "sim",
                                      .target = "gfx950",
                                      .cache_dir = "",
-                                     .no_cache = 1,
+                                     .no_cache = !kept,
+                                     .kernels_kept = kept,
                                      .refuse_loads_in_capture = refuse};
     cdnagen *ctx = NULL;
     assert_int_equal(cdnagen_create_context(&options, &ctx), CDNAGEN_OK);
@@ -35,6 +38,8 @@ static cdnagen *context(int refuse) {
     assert_int_equal(sim_open(t.chip, "", &hip), CDNAGEN_OK);
     return ctx;
 }
+
+static cdnagen *context(int refuse) { return open_context(refuse, 0); }
 
 static int modules(void) {
     int count = 0;
@@ -189,6 +194,101 @@ static void loads_in_a_capture_are_refused_where_that_is_wanted(void **state) {
     assert_int_equal(modules(), 0);
 }
 
+static void kernels_that_a_capture_pushes_out_are_unloaded_after_it(void **state) {
+    (void)state;
+    enum { KEPT = 4, MADE = 8 };
+    for (int i = 0; i < WAYS; i++) {
+        cdnagen *ctx = open_context(0, KEPT);
+        const cdnagen_mqa_logits_args args = arguments(ctx);
+        cdnagen_kernel *held = gen(ctx, HEADS);
+        hip_stream stream;
+        hip_graph graph;
+        ok(sim_stream_create_with_flags(&stream, ways[i].flags));
+        ok(hip->stream_begin_capture(stream, ways[i].mode));
+        good(cdnagen_launch_mqa_logits(held, &args, stream));
+        for (int n = 1; n < MADE; n++) cdnagen_free_kernel(gen(ctx, HEADS + n));
+        assert_int_equal(modules(), MADE);
+        ok(hip->stream_end_capture(stream, &graph));
+        cdnagen_free_kernel(gen(ctx, HEADS + MADE));
+        assert_int_equal(modules(), KEPT + 1); /* and the held one, which was pushed out too */
+        ok(hip->graph_destroy(graph));
+        ok(hip->stream_destroy(stream));
+        cdnagen_free_kernel(held);
+        cdnagen_free_context(ctx);
+        assert_int_equal(modules(), 0);
+    }
+}
+
+/* What a thread does that captures nothing itself. */
+static void *make_and_free(void *ctx) {
+    void *memory_of_thread;
+    cdnagen_kernel *kernel;
+    cdnagen_status s = gen_kernel(ctx, tag, "heads=48 dim=128", &kernel);
+    if (s) return (void *)(uintptr_t)s;
+    cdnagen_free_kernel(kernel);
+    s = cdnagen_alloc(ctx, 64, &memory_of_thread);
+    if (!s) s = cdnagen_free_memory(ctx, memory_of_thread);
+    return (void *)(uintptr_t)s;
+}
+
+static void a_capture_is_not_damaged_by_other_threads(void **state) {
+    (void)state;
+    for (int i = 0; i < WAYS; i++) {
+        cdnagen *ctx = context(0);
+        const cdnagen_mqa_logits_args args = arguments(ctx);
+        cdnagen_kernel *kernel = gen(ctx, HEADS);
+        hip_stream stream;
+        hip_graph graph;
+        pthread_t thread;
+        void *status;
+        ok(sim_stream_create_with_flags(&stream, ways[i].flags));
+        ok(hip->stream_begin_capture(stream, ways[i].mode));
+        good(cdnagen_launch_mqa_logits(kernel, &args, stream));
+        assert_int_equal(pthread_create(&thread, NULL, make_and_free, ctx), 0);
+        assert_int_equal(pthread_join(thread, &status), 0);
+        assert_null(status);
+        assert_int_equal(modules(), 2);
+        ok(hip->stream_end_capture(stream, &graph));
+        ok(hip->graph_destroy(graph));
+        ok(hip->stream_destroy(stream));
+        cdnagen_free_kernel(kernel);
+        cdnagen_free_context(ctx);
+        assert_int_equal(modules(), 0);
+    }
+}
+
+static cdnagen_tensor device_tensor(cdnagen *ctx, int type, int groups, int rows, int columns) {
+    cdnagen_tensor t = {.type = type, .rank = 3, .size = {groups, rows, columns}};
+    good(cdnagen_alloc(ctx, (size_t)groups * rows * columns * 4, &t.ptr));
+    return t;
+}
+
+/* A form that takes tensors generates at its first call, which before a capture prepares those in it. */
+static void a_form_is_prepared_by_a_call(void **state) {
+    (void)state;
+    enum { M = 8, N = 64, K = 128 };
+    cdnagen *ctx = context(1);
+    const cdnagen_tensor xq = device_tensor(ctx, CDNAGEN_TYPE_E4M3FN, 1, M, K),
+                         wq = device_tensor(ctx, CDNAGEN_TYPE_E4M3FN, 1, N, K),
+                         x_scale = device_tensor(ctx, CDNAGEN_TYPE_F32, 1, M, 1),
+                         w_scale = device_tensor(ctx, CDNAGEN_TYPE_F32, 1, N, 1),
+                         out = device_tensor(ctx, CDNAGEN_TYPE_BF16, 1, M, N);
+    for (int prepared = 0; prepared < 2; prepared++) {
+        hip_stream stream;
+        hip_graph graph;
+        ok(sim_stream_create_with_flags(&stream, 0));
+        if (prepared) good(cdnagen_rowwise_grouped_mm(ctx, &xq, &wq, &x_scale, &w_scale, NULL, &out, stream));
+        ok(hip->stream_begin_capture(stream, CAPTURE_GLOBAL));
+        assert_int_equal(cdnagen_rowwise_grouped_mm(ctx, &xq, &wq, &x_scale, &w_scale, NULL, &out, stream),
+                         prepared ? CDNAGEN_OK : CDNAGEN_CAPTURING);
+        ok(hip->stream_end_capture(stream, &graph));
+        ok(hip->graph_destroy(graph));
+        ok(hip->stream_destroy(stream));
+    }
+    cdnagen_free_context(ctx);
+    assert_int_equal(modules(), 0);
+}
+
 int main(void) {
     static const char *const variables[] = {"CDNAGEN_TARGET", "CDNAGEN_DEVICE", "CDNAGEN_SIM", "CDNAGEN_CACHE",
                                             "CDNAGEN_CACHE_ONLY"};
@@ -197,6 +297,9 @@ int main(void) {
         cmocka_unit_test(kernels_are_made_launched_and_freed_in_a_capture),
         cmocka_unit_test(a_capture_of_others_is_not_damaged),
         cmocka_unit_test(loads_in_a_capture_are_refused_where_that_is_wanted),
+        cmocka_unit_test(kernels_that_a_capture_pushes_out_are_unloaded_after_it),
+        cmocka_unit_test(a_capture_is_not_damaged_by_other_threads),
+        cmocka_unit_test(a_form_is_prepared_by_a_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
