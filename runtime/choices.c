@@ -111,7 +111,7 @@ static cdnagen_status time_once(contest *c, size_t i) {
     HIP(event_record(c->stop, c->stream), "hipEventRecord");
     HIP(event_synchronize(c->stop), "hipEventSynchronize");
     HIP(event_elapsed_time(&ms, c->start, c->stop), "hipEventElapsedTime");
-    if (!c->best_ms[i] || ms < c->best_ms[i]) c->best_ms[i] = ms;
+    if (c->best_ms[i] <= 0 || ms < c->best_ms[i]) c->best_ms[i] = ms;
     return CDNAGEN_OK;
 }
 
@@ -143,8 +143,8 @@ static cdnagen_status hold(contest *c, size_t *winner) {
     }
     if (!s)
         context_log(c->ctx, CDNAGEN_LOG_INFO, "tuned %s: %s, %.3f us; the default %s takes %.3f us", c->job->key,
-                    c->job->candidates[*winner].tag, 1e3 * (double)c->best_ms[*winner] / LAUNCHES,
-                    c->job->candidates[0].tag, 1e3 * (double)c->best_ms[0] / LAUNCHES);
+                    c->job->candidates[*winner].tag, 1e3 * (double)c->best_ms[*winner] / (double)LAUNCHES,
+                    c->job->candidates[0].tag, 1e3 * (double)c->best_ms[0] / (double)LAUNCHES);
     for (size_t i = 0; c->kernels && i < c->job->count; i++) cdnagen_free_kernel(c->kernels[i]);
     mem_free(c->kernels);
     mem_free(c->best_ms);
