@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/codeobj.h"
+#include "core/machine_code.h"
 
 cdnagen_status code_open(code_cursor *c, const chip *of) {
     c->disassembler = LLVMCreateDisasmCPU("amdgcn-amd-amdhsa", of->name, NULL, 0, NULL, NULL);
@@ -17,11 +18,16 @@ void code_close(code_cursor *c) { LLVMDisasmDispose(c->disassembler); }
 
 int code_next(code_cursor *c) {
     if (c->at >= c->bytes) return 0;
+    unsigned char end[INSTRUCTION_BYTES_MAX] = {0};
+    const unsigned char *code = c->code + c->at;
+    const size_t left = c->bytes - c->at, seen = left < sizeof end ? sizeof end : left;
+    if (left < sizeof end) code = memcpy(end, code, left);
     c->address = c->base + c->at;
-    c->length = LLVMDisasmInstruction(c->disassembler, (uint8_t *)c->code + c->at, c->bytes - c->at, c->address,
-                                      c->line, sizeof c->line);
-    if (!c->length) {
-        c->length = c->bytes - c->at < 4 ? c->bytes - c->at : 4;
+    c->length = !machine_code_safe(code) ? 0
+                                         : LLVMDisasmInstruction(c->disassembler, (uint8_t *)(uintptr_t)code, seen,
+                                                                 c->address, c->line, sizeof c->line);
+    if (!c->length || c->length > left) {
+        c->length = left < 4 ? left : 4;
         strcpy(c->line, "\t.long (no instruction)");
     }
     c->at += c->length;

@@ -10,6 +10,7 @@
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Target.h>
 
+#include "core/machine_code.h"
 #include "sim/lane_math.h"
 #include "sim/lanes.h"
 #include "sim/wave.h"
@@ -490,6 +491,17 @@ static void resolve_branches(program *p) {
     }
 }
 
+/* The bytes of the instruction and its text; 0: there is none. */
+static size_t disassemble(LLVMDisasmContextRef with, const unsigned char *code, size_t left, uint64_t address,
+                          char *line, size_t line_bytes) {
+    unsigned char end[INSTRUCTION_BYTES_MAX] = {0};
+    const size_t seen = left < sizeof end ? sizeof end : left;
+    if (left < sizeof end) code = memcpy(end, code, left);
+    if (!machine_code_safe(code)) return 0;
+    const size_t n = LLVMDisasmInstruction(with, (uint8_t *)(uintptr_t)code, seen, address, line, line_bytes);
+    return n > left ? 0 : n;
+}
+
 cdnagen_status program_decode(const chip *c, const unsigned char *section, size_t size, uint64_t base, int accum_offset,
                               int register_limit, program *out) {
     *out = (program){.chip = c, .accum_offset = accum_offset, .text_bytes = size, .base = base, .bytes = section};
@@ -505,8 +517,7 @@ cdnagen_status program_decode(const chip *c, const unsigned char *section, size_
     parser p = {.program = out, .accum_offset = accum_offset, .register_limit = register_limit};
     for (size_t at = 0; at + 4 <= size;) {
         char line[512];
-        size_t n = LLVMDisasmInstruction(disassembler, (uint8_t *)(uintptr_t)(section + at), size - at, base + at, line,
-                                         sizeof line);
+        const size_t n = disassemble(disassembler, section + at, size - at, base + at, line, sizeof line);
         inst *in = &out->code[out->count];
         in->address = (uint32_t)at;
         in->bytes = n ? (uint32_t)n : 4;

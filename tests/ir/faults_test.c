@@ -3,6 +3,7 @@
 #include "tests/ir/kernel.h"
 
 #include "ir/context.h"
+#include "core/codeobj.h"
 
 #include <fcntl.h>
 #include <llvm-c/Disassembler.h>
@@ -101,6 +102,29 @@ static void a_fatal_error_in_the_disassembler_is_a_status(void **state) {
     text_free(&listing);
     bytes_free(&object);
     assert_next_kernel_compiles();
+}
+
+/* LLVM's disassembler would not survive either: see core/machine_code.h. */
+static void code_that_is_none_is_listed_as_such(void **state) {
+    (void)state;
+    static const uint32_t no_vector_sources[] = {0xd3ae0200, 0x040202f1}, no_literal = 0x000000ff;
+    ir *const e = open_kernel("gfx950");
+    store_out(e, e_f32(e, 1));
+    bytes object = {0};
+    codeobj o;
+    text listing = {0};
+    assert_int_equal(finish(e, &object), CDNAGEN_OK);
+    ir_free(e);
+    assert_int_equal(codeobj_open(object.data, object.size, &o), CDNAGEN_OK);
+    unsigned char *const code = object.data + o.text_offset;
+    memcpy(code, no_vector_sources, sizeof no_vector_sources);
+    memcpy(code + o.text_bytes - sizeof no_literal, &no_literal, sizeof no_literal);
+    assert_int_equal(ir_disassemble(object.data, object.size, &listing), CDNAGEN_OK);
+    int found = 0;
+    for (const char *at = listing.data; (at = strstr(at, "(no instruction)")); at++) found++;
+    assert_in_range(found, 2, 3); /* the second word of the first may be one */
+    text_free(&listing);
+    bytes_free(&object);
 }
 
 /* In a child, which cannot link afterwards. */
@@ -261,6 +285,7 @@ int main(void) {
         cmocka_unit_test(a_fatal_error_of_llvm_is_a_status),
         cmocka_unit_test(a_fatal_error_in_emission_and_printing_is_a_status),
         cmocka_unit_test(a_fatal_error_in_the_disassembler_is_a_status),
+        cmocka_unit_test(code_that_is_none_is_listed_as_such),
         cmocka_unit_test(a_fatal_error_in_lld_is_a_status_and_the_end_of_linking),
         cmocka_unit_test(lds_beyond_the_chip_is_a_status),
         cmocka_unit_test(a_limit_of_the_machine_is_named),
