@@ -132,19 +132,13 @@ static void note_entry(void *user, int folder, const char *name) {
     s->total += r->size;
 }
 
-static void look_round(int format, survey *s) {
-    for (unsigned i = 0; i < 256 && !s->failed; i++) {
-        char hex[3];
-        snprintf(hex, sizeof hex, "%02x", i);
-        const int folder = openat(format, hex, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-        if (folder < 0) {
-            s->failed = errno != ENOENT;
-            continue;
-        }
-        s->hex = hex;
-        s->failed |= !folder_each(folder, note_entry, s);
-        close(folder);
-    }
+static void note_folder(void *user, int format, const char *name) {
+    survey *s = user;
+    if (strlen(name) != 2 || strspn(name, "0123456789abcdef") != 2) return;
+    const int folder = openat(format, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    s->hex = name;
+    s->failed |= folder < 0 ? errno != ENOENT : !folder_each(folder, note_entry, s);
+    if (folder >= 0) close(folder);
 }
 
 static int by_use(const void *a, const void *b) {
@@ -172,13 +166,13 @@ static int evict(int format, const char *key) {
     return gone;
 }
 
-/* A look at the whole directory costs a millisecond, and one more for a thousand entries: this process writes a 64th of
- * the limit between two, and evicts a 16th below it, so that a few processes that write at once stay within it. */
+/* A look at the whole directory costs some milliseconds for a thousand entries: this process writes a 64th of the limit
+ * between two, and evicts a 16th below it, so that a few processes that write at once stay within it. */
 static int survey_and_evict(cache *c, size_t wanted) {
     const int format = open_format(c->writer);
     if (format < 0) return 1; /* nothing is there yet, or the write will tell why not */
     survey s = {0};
-    look_round(format, &s);
+    s.failed |= !folder_each(format, note_folder, &s);
     const size_t limit = c->disk_bytes, high = limit - limit / 16, low = limit - limit / 8;
     if (!s.failed && (s.total > high || wanted > high - s.total)) {
         const size_t goal = wanted < low ? low - wanted : 0;

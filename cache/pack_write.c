@@ -69,7 +69,7 @@ static int write_parts(int fd, const text *manifest, const item *items, size_t c
 
 static cdnagen_status write_beside(const char *path, const text *manifest, const item *items, size_t count) {
     text beside = {0};
-    text_add(&beside, "%s.XXXXXX", path);
+    add_beside(&beside, path);
     if (beside.failed) return fail_no_memory();
     const int fd = mkstemp(beside.data);
     int error = fd < 0 ? errno : write_parts(fd, manifest, items, count);

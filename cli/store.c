@@ -11,6 +11,7 @@
 #include "cache/pack.h"
 #include "cli/cli.h"
 #include "cli/http.h"
+#include "core/file.h"
 
 static void note_problem(void *user, const char *path, const char *what) {
     text *first = user;
@@ -101,7 +102,7 @@ static cdnagen_status pull(const char *store, const char *hash, const char *path
     if (has_already(path, hash)) return printf("%s was there\n", path), CDNAGEN_OK;
     char *const url = name_in_store(store, hash);
     text beside = {0};
-    text_add(&beside, "%s.XXXXXX", path);
+    add_beside(&beside, path);
     cdnagen_status status = !url || beside.failed ? fail_no_memory() : CDNAGEN_OK;
     const int fd = status ? -1 : mkstemp(beside.data);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w+b");

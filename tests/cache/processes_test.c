@@ -13,11 +13,11 @@
 
 #define TEXT "mqa_logits|mfma32x32x64_bkv64|gfx950"
 
-enum { PROCESSES = 16, THREADS = 4, KEYS = 5 };
+enum { PROCESSES = 16, THREADS = 4, KEYS = 5, BUILDS = 2 };
 
 /* board: what the processes of a test share. */
 typedef struct board {
-    atomic_int ready, go, inside, overlaps, rounds, compiles[KEYS], wrong;
+    atomic_int ready, processes, inside, overlaps, rounds, compiles[BUILDS][KEYS], wrong;
 } board;
 
 static board *new_board(void) {
@@ -55,20 +55,21 @@ typedef struct race {
     board *board;
     cache *c;
     int all;
+    int build; /* of the library, which is in the key's text and in the bytes */
 } race;
 
 /* ask: what a caller of the cache does for one key; a compile takes 20 ms here. */
 static void ask(race *r, int k) {
     char key_text[32], data[32] = "";
     cdnagen_cache_tier tier;
-    snprintf(key_text, sizeof key_text, "key %d", k);
-    snprintf(data, sizeof data, "object %d", k);
+    snprintf(key_text, sizeof key_text, "key %d generator %d", k, r->build);
+    snprintf(data, sizeof data, "object %d of %d", k, r->build);
     cache_blob *b = cache_get(r->c, key_text, &tier);
     if (!b) {
         cache_lock_handle *lock = cache_lock(r->c, key_text);
         b = cache_get(r->c, key_text, &tier);
         if (!b) {
-            atomic_fetch_add(&r->board->compiles[k], 1);
+            atomic_fetch_add(&r->board->compiles[r->build][k], 1);
             sleep_ms(20);
             b = cache_put(r->c, key_text, data, sizeof data);
         }
@@ -97,8 +98,12 @@ static int racing_process(void *argument) {
     return 0;
 }
 
-static void expect_one_compile_each(board *b) {
-    for (int k = 0; k < KEYS; k++) assert_int_equal(b->compiles[k], 1);
+static void expect_one_compile_each(board *b, int builds, int askers) {
+    int compiles = 0;
+    for (int k = 0; k < KEYS * builds; k++) compiles += b->compiles[k / KEYS][k % KEYS];
+    print_message("%d askers of %d kernels of %d builds: %d compiles, %d wrong loads\n", askers, KEYS, builds, compiles,
+                  b->wrong);
+    for (int k = 0; k < KEYS * builds; k++) assert_int_equal(b->compiles[k / KEYS][k % KEYS], 1);
     assert_int_equal(b->wrong, 0);
     munmap(b, sizeof *b);
 }
@@ -108,9 +113,27 @@ static void sixteen_processes_of_four_threads_compile_once(void **state) {
     char *dir = scratch_dir();
     race r = {.dir = dir, .board = new_board(), .all = PROCESSES * THREADS};
     assert_int_equal(children(PROCESSES, racing_process, &r), 0);
-    expect_one_compile_each(r.board);
+    expect_one_compile_each(r.board, 1, r.all);
     assert_int_equal(scratch_files(dir, ".lock"), 0);
     assert_int_equal(scratch_files(dir, ""), KEYS);
+    scratch_remove(dir);
+}
+
+/* Half of the processes have another build of the library, whose kernels have the same tags and shapes. */
+static int racing_process_of_a_build(void *argument) {
+    race r = *(race *)argument;
+    r.build = atomic_fetch_add(&r.board->processes, 1) % BUILDS;
+    return racing_process(&r);
+}
+
+static void two_builds_share_a_directory(void **state) {
+    (void)state;
+    char *dir = scratch_dir();
+    race r = {.dir = dir, .board = new_board(), .all = PROCESSES * THREADS};
+    assert_int_equal(children(PROCESSES, racing_process_of_a_build, &r), 0);
+    expect_one_compile_each(r.board, BUILDS, r.all);
+    assert_int_equal(scratch_files(dir, ".lock"), 0);
+    assert_int_equal(scratch_files(dir, ""), BUILDS * KEYS);
     scratch_remove(dir);
 }
 
@@ -118,7 +141,7 @@ static void threads_compile_once_in_memory(void **state) {
     (void)state;
     race r = {.dir = NULL, .board = new_board(), .all = THREADS};
     assert_int_equal(racing_process(&r), 0);
-    expect_one_compile_each(r.board);
+    expect_one_compile_each(r.board, 1, r.all);
 }
 
 static void threads_compile_once_on_disk(void **state) {
@@ -126,7 +149,7 @@ static void threads_compile_once_on_disk(void **state) {
     char *dir = scratch_dir();
     race r = {.dir = dir, .board = new_board(), .all = THREADS};
     assert_int_equal(racing_process(&r), 0);
-    expect_one_compile_each(r.board);
+    expect_one_compile_each(r.board, 1, r.all);
     scratch_remove(dir);
 }
 
@@ -146,7 +169,7 @@ static void caches_of_one_process_compile_once(void **state) {
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, racing_cache, &r), 0);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
-    expect_one_compile_each(r.board);
+    expect_one_compile_each(r.board, 1, r.all);
     scratch_remove(dir);
 }
 
@@ -373,6 +396,7 @@ static void a_forked_child_does_not_wait_for_its_parents_threads(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sixteen_processes_of_four_threads_compile_once), /* forks: before any thread was made */
+        cmocka_unit_test(two_builds_share_a_directory),
         cmocka_unit_test(a_lock_has_one_holder_while_its_file_comes_and_goes),
         cmocka_unit_test(a_killed_writer_leaves_a_miss_or_a_sound_entry),
         cmocka_unit_test(a_stopped_holder_delays_its_waiter_by_the_bound),

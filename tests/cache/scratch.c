@@ -24,8 +24,10 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
+void scratch_empty(const char *dir) { nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+
 void scratch_remove(char *dir) {
-    nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    scratch_empty(dir);
     free(dir);
 }
 

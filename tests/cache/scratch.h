@@ -15,6 +15,8 @@
 /* scratch_dir: a new empty directory.   owner: scratch_remove */
 char *scratch_dir(void);
 void scratch_remove(char *dir);
+/* scratch_empty: the directory and all below it are away. */
+void scratch_empty(const char *dir);
 
 /* scratch_path: printf into one of a few static buffers. */
 const char *scratch_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
