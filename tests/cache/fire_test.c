@@ -55,7 +55,7 @@ static void fail_each_call(const shim_plan *how, const char *what) {
         const int failed = life_live(root, LOCK_WAIT_MS);
         shim_disarm();
         met = *shim_name() != 0;
-        t.slow += now_ms() - start > WAITED_MS;
+        t.slow += (int)(now_ms() - start) > WAITED_MS;
         if (failed) print_message("%s at call %d, %s: step %d failed its caller\n", what, at, shim_name(), failed);
         t.losses += failed != 0;
         const int bad = t.losses + t.wrong + t.unsound;
@@ -145,7 +145,7 @@ static void a_process_is_stopped_at_every_call(void **state) {
         stopped = WIFSTOPPED(status);
         const double start = now_ms();
         t.losses += life_live(root, LOCK_WAIT_MS) != 0;
-        const double took = now_ms() - start;
+        const int took = (int)(now_ms() - start);
         waited += took > LOCK_WAIT_MS;
         t.slow += took > WAITED_MS;
         if (stopped) {

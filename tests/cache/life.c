@@ -113,7 +113,7 @@ void life_judge(const char *root, tally *t) {
     t->losses += !ask(c, afterwards);
     cache_close(c);
     t->losses += !found(root, afterwards, t);
-    t->slow += now_ms() - start > SLOW_MS;
+    t->slow += (int)(now_ms() - start) > SLOW_MS;
 }
 
 void life_end(const char *root, cache_blob *holder, tally *t) {
