@@ -78,15 +78,19 @@ static cdnagen_status check_spans(const plan *p, const cdnagen_gemm_grouped_args
     const int is_block = s->scale == GROUPED_SCALE_BLOCK;
     const struct {
         const char *what, *name;
-        int64_t length, unit;
-    } spans[] = {{"rows of a that a tile has", "k", a->k, g.bm},
-                 {"rows of b that a tile has", "k", a->k, g.bn},
-                 {"rows of c that a tile has", "n", a->n, 2 * (int64_t)g.bm},
-                 {"scales of a that a group has", "m", is_block ? a->m : 0, a->k / GEMM_SCALE_K * 4}};
-    for (int i = 0; i < 4; i++)
-        if (spans[i].unit && spans[i].length > INT32_MAX / spans[i].unit)
+        int64_t length, rows;
+        int bytes;
+    } spans[] = {{"rows of a that a tile has", "k", a->k, g.bm, 1},
+                 {"rows of b that a tile has", "k", a->k, g.bn, 1},
+                 {"rows of c that a tile has", "n", a->n, g.bm, 2},
+                 {"scales of a that a group has", "m", a->m, is_block ? a->k / GEMM_SCALE_K : 0, 4}};
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        if (!spans[i].rows) continue;
+        const int64_t most = INT32_MAX / (spans[i].rows * spans[i].bytes);
+        if (spans[i].length > most)
             return fail(CDNAGEN_LIMIT, "%s: %s %" PRId64 " is more than %" PRId64 ": the %s must span less than 2 GiB",
-                        op, spans[i].name, spans[i].length, INT32_MAX / spans[i].unit, spans[i].what);
+                        op, spans[i].name, spans[i].length, most, spans[i].what);
+    }
     return CDNAGEN_OK;
 }
 

@@ -211,11 +211,11 @@ static cdnagen_status find_lengths(const form *f, const cdnagen_tensor *xq, cons
     return CDNAGEN_OK;
 }
 
-static cdnagen_status find_form(cdnagen_grouped_form which, const form **out) {
-    if ((int)which < 0 || (size_t)which >= sizeof forms / sizeof forms[0])
-        return fail(CDNAGEN_BAD_ARGUMENT, "form %d is not a cdnagen_grouped_form", (int)which);
-    *out = &forms[which];
-    return CDNAGEN_OK;
+/* find_form: NULL, with the error that says why, for what is none. */
+static const form *find_form(cdnagen_grouped_form which) {
+    if ((int)which >= 0 && (size_t)which < sizeof forms / sizeof forms[0]) return &forms[which];
+    fail(CDNAGEN_BAD_ARGUMENT, "form %d is not a cdnagen_grouped_form", (int)which);
+    return NULL;
 }
 
 static cdnagen_tensor output_of(const grouped_problem *p) {
@@ -233,9 +233,9 @@ static cdnagen_tensor output_of(const grouped_problem *p) {
 
 cdnagen_status grouped_form_output(cdnagen_grouped_form which, const cdnagen_tensor *xq, const cdnagen_tensor *wq,
                                    const cdnagen_tensor *extents, cdnagen_tensor *out) {
-    const form *f = NULL;
-    grouped_problem p;
-    TRY(find_form(which, &f));
+    const form *const f = find_form(which);
+    if (!f) return CDNAGEN_BAD_ARGUMENT;
+    grouped_problem p = {0};
     TRY(find_lengths(f, xq, wq, extents, &p));
     *out = output_of(&p);
     return CDNAGEN_OK;
@@ -284,9 +284,9 @@ static cdnagen_buffer buffer_of(const cdnagen_tensor *t) {
 
 cdnagen_status grouped_form_bind(const grouped_call *call, fp8_kind native, grouped_shape *shape,
                                  cdnagen_gemm_grouped_args *args) {
-    const form *f = NULL;
-    grouped_problem p;
-    TRY(find_form(call->form, &f));
+    const form *const f = find_form(call->form);
+    if (!f) return CDNAGEN_BAD_ARGUMENT;
+    grouped_problem p = {0};
     TRY(find_lengths(f, call->xq, call->wq, call->extents, &p));
     TRY(check_operand(f->name, "xq", call->xq, native));
     TRY(check_operand(f->name, "wq", call->wq, native));

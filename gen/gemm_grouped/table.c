@@ -92,8 +92,8 @@ static const char *const examples[] = {"groups=8 m=1 n=8192 k=1024",
 
 /* Rows a launch from decoding to prefill, layers of models, every layout. */
 static const char *const route_shapes[] = {
-    "layout=sizes,offsets groups=8,64 m=1,32,128,1024,4096,16384 n=1280,2048,7168,8192 k=1024,2304,7168,8192 "
-    "b=plain,preshuffled",
+    "layout=sizes,offsets groups=8,64 m=1,32,128,1024 n=1280,2048,7168,8192 k=1024,2304,7168,8192 b=plain,preshuffled",
+    "layout=sizes,offsets groups=8,64 m=4096,16384 n=1280,2048,7168,8192 k=1024,2304,7168,8192 b=plain,preshuffled",
     "groups=8,64 m=1,32,128,1024,16384 n=1280,2048,7168,8192 k=1024,2304,7168,8192 b=plain,preshuffled scale=block",
     "layout=padded,batched groups=8,64 m=128,512 n=1280,2048,7168,8192 k=1024,2304,7168,8192 b=plain,preshuffled",
     "layout=n_offsets groups=8 m=128,512 n=10240,16384,57344 k=1024,7168,8192",

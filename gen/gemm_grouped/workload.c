@@ -250,7 +250,7 @@ static cdnagen_status fill(const plan *p, problem *data) {
 }
 
 static cdnagen_status make(const plan *p, uint64_t seed, problem *out) {
-    problem data;
+    problem data = {0};
     TRY(start(p, seed, &data));
     cdnagen_status status = CDNAGEN_OK;
     for (int i = 0; i < BUFFER_COUNT && !status; i++) status = allocate(&data.buffers[i]);
@@ -264,7 +264,7 @@ static cdnagen_status make(const plan *p, uint64_t seed, problem *out) {
 
 /* Extents decide addresses and branches, and so do the counters of the workspace. */
 static cdnagen_status make_modelled(const plan *p, problem *out) {
-    problem data;
+    problem data = {0};
     TRY(start(p, 0, &data));
     cdnagen_status status = allocate(&data.buffers[GROUPED_EXTENTS]);
     if (!status) status = allocate(&data.buffers[GROUPED_WORKSPACE]);
