@@ -2,6 +2,7 @@
 """Enums and structs of include/cdnagen.h, which says what each member means. tests/python/abi_test.py compares them
 with tests/build/abi.txt. Enum members lack the header's CDNAGEN_ and topic: Fp8.E4M3FN."""
 import ctypes as c
+import functools
 from enum import IntEnum
 
 
@@ -121,13 +122,18 @@ class Text(IntEnum):
     ISA = 1
 
 
+@functools.lru_cache(maxsize=None)
+def _names(struct):
+    return frozenset(name for name, _ in struct._fields_[1:])
+
+
 class Sized(c.Structure):
     """Sized: a struct whose first member is its size, which is set here. A member that it lacks is a TypeError."""
 
     def __init__(self, **given):
-        unknown = set(given) - {name for name, _ in self._fields_[1:]}
-        if unknown:
-            raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(unknown))}")
+        if not given.keys() <= _names(type(self)):
+            unknown = sorted(given.keys() - _names(type(self)))
+            raise TypeError(f"{type(self).__name__} has no {', '.join(unknown)}")
         super().__init__(size=c.sizeof(type(self)), **given)
 
 

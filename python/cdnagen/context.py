@@ -29,7 +29,7 @@ class Context:
         for name, value in options.items():
             if isinstance(value, (str, os.PathLike)):
                 options[name] = os.fsencode(value)
-        self._device = os.fsdecode(options.get("device") or os.environ.get("CDNAGEN_DEVICE") or "gpu")
+        device = os.fsdecode(options.get("device") or os.environ.get("CDNAGEN_DEVICE") or "gpu")
         callbacks = {}
         if log is not None:
             callbacks["log"] = abi.LOG(
@@ -41,6 +41,7 @@ class Context:
         handle = c.c_void_p()
         lib.cdnagen_create_context(c.byref(abi.Options(**options, **callbacks)), c.byref(handle))
         self.handle = handle
+        self.device_index = int(device.partition(":")[2] or 0)  # which GPU, of HIP's count
         self._free = weakref.finalize(self, _free_context, handle, callbacks)
         self._free.atexit = False  # the process's end frees it, and HIP may be gone by then
 
@@ -72,11 +73,6 @@ class Context:
     @property
     def is_simulator(self):
         return "simulator" in self.device_name
-
-    @property
-    def device_index(self):
-        """device_index: which GPU, of HIP's count."""
-        return int((self._device.partition(":")[2]) or 0)
 
     @property
     def native_fp8(self):

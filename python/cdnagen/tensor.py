@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tensors: a pointer with sizes, strides and element type, made by hand or taken from another library's array."""
 import ctypes as c
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass, field, replace
 
 from cdnagen.error import refuse
 
@@ -25,11 +26,15 @@ class _DLTensor(c.Structure):
                 ("strides", c.POINTER(c.c_int64)), ("byte_offset", c.c_uint64)]
 
 
+_capsule_pointer = c.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype, _capsule_pointer.argtypes = c.c_void_p, [c.py_object, c.c_char_p]
+
+
 @dataclass(frozen=True)
 class Tensor:
     """Tensor: memory of a device or of the host as an operand.
     ptr: address of the first element   type: a word of BYTES   strides: elements; left out: contiguous
-    bytes: what may be accessed from ptr on; left out: up to the last element
+    bytes: what may be accessed from ptr on; left out: up to the last element   count: of the elements
     device: of GPU memory, its number; None: not known   owner: whatever keeps the memory; it lives as long as this
     """
     ptr: int
@@ -41,6 +46,7 @@ class Tensor:
     is_host: bool = False
     is_readonly: bool = False
     owner: object = None
+    count: int = field(init=False)
 
     def __post_init__(self):
         if self.type not in BYTES:
@@ -53,16 +59,9 @@ class Tensor:
             raise refuse(f"a tensor has {len(shape)} sizes and {len(strides)} strides")
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "strides", strides)
+        object.__setattr__(self, "count", math.prod(shape))
         if self.bytes is None:
             object.__setattr__(self, "bytes", self.span)
-
-    @property
-    def count(self):
-        """count: how many elements."""
-        count = 1
-        for n in self.shape:
-            count *= n
-        return count
 
     @property
     def span(self):
@@ -133,9 +132,7 @@ def _of_dlpack(name, array):
         raise refuse(f"{name} is on DLPack device type {int(where)}: {_DLPACK_ROCM} (an AMD GPU) or {_DLPACK_CPU} (the "
                      "host) is needed")
     capsule = array.__dlpack__() if where == _DLPACK_CPU else array.__dlpack__(stream=_DLPACK_NO_ORDER)
-    get = c.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = c.c_void_p, [c.py_object, c.c_char_p]
-    t = _DLTensor.from_address(get(capsule, b"dltensor"))
+    t = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
     kind = _OF_DLPACK.get((t.code, t.bits)) if t.lanes == 1 else None
     if not kind:
         raise refuse(f"{name} has DLPack elements of code {t.code}, {t.bits} bits, {t.lanes} lanes: no kernel has them")
