@@ -28,7 +28,10 @@ static double ratio(double part, double whole) { return whole > 0 ? part / whole
 
 /* ---- changes ---- */
 
-static int is_limit(const trial *t) { return t->kind == CHANGE_TWIN || t->kind == CHANGE_FLOOR; }
+/* What is slower than the kernel bounds nothing. */
+static int is_limit(const trial *t) {
+    return (t->kind == CHANGE_TWIN || t->kind == CHANGE_FLOOR) && t->gain >= -VERDICT_NOISE;
+}
 
 /* best: the largest gain so far of those that pay, and every lever that has one. */
 typedef struct best {
@@ -48,6 +51,7 @@ static void take(best *b, double gain, int at, lever l) {
 verdict verdict_of(const trial *trials, size_t count) {
     verdict v = {.ceiling = -1};
     unsigned tried = 0;
+    int is_beaten = 0; /* by another way to do all of the work */
     best most = {.at = -1}, modelled = most, at_twice = most;
     for (int i = 0; i < (int)count; i++) {
         const trial *const t = &trials[i];
@@ -55,6 +59,7 @@ verdict verdict_of(const trial *trials, size_t count) {
         if (is_limit(t) && (v.ceiling < 0 || t->gain > trials[v.ceiling].gain)) v.ceiling = i;
         if (t->kind == CHANGE_FLOOR) continue; /* another kernel altogether: says how far, not why */
         tried |= 1u << t->lever;
+        is_beaten |= t->kind == CHANGE_CHOICE && t->gain > VERDICT_NOISE;
         take(&most, t->gain, i, t->lever);
         take(&modelled, t->gain_modelled, i, t->lever);
         take(&at_twice, t->gain_at_twice, i, t->lever);
@@ -64,7 +69,7 @@ verdict verdict_of(const trial *trials, size_t count) {
     v.helps = most.levers;
     v.cannot = tried & ~v.helps;
     v.hangs = modelled.levers ^ at_twice.levers;
-    v.done = v.ceiling >= 0 && trials[v.ceiling].gain <= VERDICT_DONE;
+    v.done = !is_beaten && v.ceiling >= 0 && trials[v.ceiling].gain <= VERDICT_DONE;
     v.holds =
         modelled.at < 0 ? at_twice.at < 0 : at_twice.at >= 0 && trials[at_twice.at].lever == trials[modelled.at].lever;
     return v;

@@ -8,7 +8,7 @@
 #include "sim/timing.h"
 
 /* A change pays if the kernel takes so much longer than without it; less is noise. A kernel this near to the fastest of
- * its twin and the bare product is done. An identity may be off by as much. */
+ * its twin and the bare product is done, unless a choice pays. An identity may be off by as much. */
 #define VERDICT_NOISE 0.05
 #define VERDICT_DONE 0.02
 #define VERDICT_RESIDUAL 1e-4
@@ -33,7 +33,7 @@ typedef struct verdict {
     double gain[LEVER_COUNT]; /* the largest of a lever that helps */
     int most;                 /* index of the trial that pays most, the bare product left out; -1: none pays */
     int ceiling;              /* index of the fastest of twin and floor; -1: there is none */
-    int done;                 /* within VERDICT_DONE of the ceiling */
+    int done;                 /* within VERDICT_DONE of the ceiling, and no choice pays */
     int holds;                /* modelled, the lever that pays most does so at twice the traffic too */
 } verdict;
 verdict verdict_of(const trial *trials, size_t count);

@@ -404,17 +404,24 @@ static void scale_rows(four_waves *f) {
     }
 }
 
+/* Sums that ran through all of K get the scales of the last K tile: of all its blocks, so that none is loaded for nothing. */
+static void scale_chain(four_waves *f) {
+    gemm *const g = f->g;
+    for (int kb = 0; kb < f->k_blocks; kb++) {
+        block b = {.kb = kb};
+        take_scales(f, &b);
+        for (int x = 0; x < f->m_atoms * f->n_atoms; x++) {
+            const val scale = factor(f, &b, x / f->n_atoms, x % f->n_atoms);
+            f->sums.v[x] = gemm_scaled(g, f->sums.v[x], scale);
+        }
+    }
+}
+
 gemm_sums gemm_4w(gemm *g) {
     four_waves f = begin(g);
     first_tile(&f);
     all_tiles(&f);
     if (g->scaling == GEMM_ROWS) scale_rows(&f);
-    if (g->scaling != GEMM_CHAIN) return f.sums;
-    block last = {.kb = f.k_blocks - 1};
-    take_scales(&f, &last);
-    for (int x = 0; x < f.m_atoms * f.n_atoms; x++) {
-        const val scale = factor(&f, &last, x / f.n_atoms, x % f.n_atoms);
-        f.sums.v[x] = gemm_scaled(g, f.sums.v[x], scale);
-    }
+    if (g->scaling == GEMM_CHAIN) scale_chain(&f);
     return f.sums;
 }

@@ -18,6 +18,12 @@ gemm_tiling blockscale_tiling_of(const blockscale_variant *v, const blockscale_s
                          .split_k = (int)v->split_k};
 }
 
+int blockscale_promotes(const blockscale_variant *v, const blockscale_shape *s) {
+    enum { SCALED_BYTES = 32 }; /* of a lane's fragment, of the atoms that take scales */
+    const atom *const a = atom_find(TRIPLE_M(v->atom), TRIPLE_N(v->atom), TRIPLE_K(v->atom));
+    return s->scales != GEMM_SCALES_UE8M0 || a->fragment_bytes != SCALED_BYTES;
+}
+
 blockscale_tiles blockscale_tiles_of(const blockscale_variant *v, int64_t m, int64_t n) {
     const int64_t tiles_m = ceil_div(m, TRIPLE_M(v->tile)), tiles_n = ceil_div(n, TRIPLE_N(v->tile));
     return (blockscale_tiles){tiles_m, tiles_n, tiles_m * tiles_n};
@@ -52,10 +58,8 @@ static cdnagen_status check_pairs(const blockscale_variant *v) {
         {is_8w && v->fused, "fused is a schedule of 4w: with 8w there are delayed, cluster and fold"},
         {is_8w && v->async, "8w always loads by LDS DMA: leave async out"},
         {v->xcd && (v->group || v->panel), "group and panel already run consecutive tiles on one XCD: leave xcd out"},
-        {v->split_k && (v->xcd || v->group || v->panel), "sk has tiles in their raw order: leave the raster out"},
         {v->split_k && v->persist, "a workgroup of sk has one part of one tile: leave pers out"},
         {v->split_k && v->unroll, "unroll fixes the tiles of the whole of K: leave sk out"},
-        {v->ablation && v->split_k, "kernels for diagnosis have K in one piece: leave sk out"},
         {is_8w && v->wpe == 1, "a workgroup of 8w has two waves a SIMD: wpe may be 2 or more"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)

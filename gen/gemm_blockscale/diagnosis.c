@@ -3,27 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gen/gemm/ablation.h"
 #include "gen/gemm_blockscale/gemm_blockscale.h"
 
 static int is_wrong(const void *variant) { return ((const blockscale_variant *)variant)->ablation != GEMM_WHOLE; }
-
-/* ---- what is left out ---- */
-
-static const struct {
-    const char *name;
-    gemm_ablation ablation;
-    change_kind kind;
-    lever lever;
-} ablations[] = {
-    {"twin without promotion", GEMM_TWIN, CHANGE_TWIN, LEVER_ARITHMETIC},
-    {"no promotion", GEMM_NO_PROMOTE, CHANGE_LEFT_OUT, LEVER_ARITHMETIC},
-    {"no loads of scales", GEMM_NO_SCALES, CHANGE_LEFT_OUT, LEVER_SCALES},
-    {"no loads of A", GEMM_NO_A, CHANGE_LEFT_OUT, LEVER_MEMORY},
-    {"no loads of B", GEMM_NO_B, CHANGE_LEFT_OUT, LEVER_MEMORY},
-    {"no reads of LDS", GEMM_NO_LDS, CHANGE_LEFT_OUT, LEVER_LDS},
-    {"no stores", GEMM_NO_STORE, CHANGE_LEFT_OUT, LEVER_STORES},
-};
-enum { ABLATIONS = sizeof ablations / sizeof *ablations };
 
 /* ---- another way ---- */
 
@@ -49,6 +32,8 @@ static void with_dma(blockscale_variant *v) { v->async = 1; }
 static void without_dma(blockscale_variant *v) { v->async = 0; }
 static void with_shuffle(blockscale_variant *v) { v->cshuffle = 1; }
 static void without_shuffle(blockscale_variant *v) { v->cshuffle = 0; }
+static void in_more_parts(blockscale_variant *v) { v->split_k = v->split_k ? 2 * v->split_k : 2; }
+static void in_one_part(blockscale_variant *v) { v->split_k = 0; }
 
 /* core: the one that has it, 0 = both. */
 static const struct {
@@ -70,19 +55,26 @@ static const struct {
     {"A through registers", LEVER_SCHEDULE, GEMM_4W, without_dma},
     {"C through LDS", LEVER_STORES, 0, with_shuffle},
     {"C straight from the lanes", LEVER_STORES, 0, without_shuffle},
+    {"twice the parts of K", LEVER_GRID, 0, in_more_parts},
+    {"K in one part", LEVER_GRID, 0, in_one_part},
 };
 enum { CHOICES = sizeof choices / sizeof *choices };
 
-/* Tiles of both cores, for the bare product. */
+/* Tiles of both cores, for the bare product; before them the kernel's own. */
 static const char *const bare_tags[] = {"t64x256x128_4w_cs_xplain", "t128x128x128_4w_wm2_cs_xplain",
                                         "t128x256x128_8w_cluster_xplain", "t192x256x128_8w_cluster_xplain"};
-enum { BARE = sizeof bare_tags / sizeof *bare_tags };
+enum { BARE = 1 + sizeof bare_tags / sizeof *bare_tags };
 
 static int bare(const plan *p, int i, blockscale_variant *out) {
     const blockscale_variant *const own = (const blockscale_variant *)p->variant;
     char tag[SYMBOL_MAX];
+    if (!i) {
+        *out = *own;
+        out->ablation = GEMM_PLAIN;
+        return 1;
+    }
     snprintf(tag, sizeof tag, "mfma%dx%dx%d_%s", TRIPLE_M(own->atom), TRIPLE_N(own->atom), TRIPLE_K(own->atom),
-             bare_tags[i]);
+             bare_tags[i - 1]);
     if (tag_parse(&gemm_blockscale_family.tag, tag, out)) return 0;
     out->async = out->core == GEMM_4W && p->target.chip->lds_dma_bytes >= 16;
     order(out, own->group, own->panel);
@@ -91,22 +83,21 @@ static int bare(const plan *p, int i, blockscale_variant *out) {
 
 /* ---- the family's diagnosis ---- */
 
-/* offer: 1 for the one that is wanted. */
 static int offer(int *before, change *out, const char *name, change_kind kind, lever helped,
                  const blockscale_variant *v) {
-    if ((*before)--) return 0;
-    *out = (change){.name = name, .kind = kind, .lever = helped};
-    memcpy(out->variant, v, sizeof *v);
-    return 1;
+    return gemm_offer(before, out, name, kind, helped, v, sizeof *v);
 }
 
 static int change_of(const plan *p, int index, change *out) {
     const blockscale_variant *const own = (const blockscale_variant *)p->variant;
+    const int promotes = blockscale_promotes(own, (const blockscale_shape *)p->shape);
     blockscale_variant v;
-    for (int i = 0; i < ABLATIONS; i++) {
+    for (int i = 0; i < GEMM_LEFT_OUT_COUNT; i++) {
+        const gemm_left_out *const left_out = &gemm_left_outs[i];
+        if (left_out->lever == LEVER_ARITHMETIC && !promotes) continue;
         v = *own;
-        v.ablation = ablations[i].ablation;
-        if (offer(&index, out, ablations[i].name, ablations[i].kind, ablations[i].lever, &v)) return 1;
+        v.ablation = left_out->ablation;
+        if (offer(&index, out, left_out->name, left_out->kind, left_out->lever, &v)) return 1;
     }
     for (int i = 0; i < CHOICES; i++) {
         v = *own;
@@ -139,7 +130,9 @@ static cdnagen_status traffic(const plan *p, double *beyond_l2) {
     const raster r = {.group = v->group, .panel = v->panel, .chunked = (int)v->xcd};
     int64_t fills = 0;
     if (t.count) TRY(raster_fills(&grid, &r, &fills));
-    *beyond_l2 = (double)fills + 2.0 * (double)s->m * (double)s->n;
+    const double parts = v->split_k ? (double)v->split_k : 1;
+    *beyond_l2 =
+        parts * (double)fills + 2.0 * (double)s->m * (double)s->n + (double)blockscale_workspace_bytes(v, s->m, s->n);
     return CDNAGEN_OK;
 }
 

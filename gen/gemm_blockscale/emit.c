@@ -58,8 +58,7 @@ static gemm_scales scales(blockscale *b, blockscale_kernarg arg, const part *p) 
     enum { SCALE_BITS = 7 };
     ir *const e = b->e;
     const gemm_geometry *const g = &b->g;
-    const int is_a = arg == BLOCKSCALE_A_SCALES, pieces = b->v->core == GEMM_8W ? 2 : 1;
-    const int wave_rows = is_a ? g->bm / (g->waves_m * pieces) : g->bn / (g->waves_n * pieces);
+    const int is_a = arg == BLOCKSCALE_A_SCALES, wave_rows = is_a ? g->bm / g->waves_m : g->bn / g->waves_n;
     const int shared = (int)(is_a ? b->s->scale_m : b->s->scale_n);
     const val row = is_a ? p->row : p->column, rows = is_a ? p->rows : e_min(e, p->columns, e_i32(e, g->bn));
     const int size = b->s->scales == GEMM_SCALES_F32 ? 4 : 1;
@@ -198,8 +197,7 @@ static void set_schedule(const blockscale *b, gemm *g) {
 static gemm_scaling scaling_of(const blockscale *b) {
     const int64_t left_out = b->v->ablation;
     if (left_out == GEMM_TWIN || left_out == GEMM_NO_PROMOTE || left_out == GEMM_PLAIN) return GEMM_CHAIN;
-    const int has_scales = atom_find(b->g.m, b->g.n, b->g.k)->fragment_bytes == 32;
-    return b->s->scales == GEMM_SCALES_UE8M0 && has_scales ? GEMM_MFMA : GEMM_PROMOTE;
+    return blockscale_promotes(b->v, b->s) ? GEMM_PROMOTE : GEMM_MFMA;
 }
 
 static gemm frame(const blockscale *b) {

@@ -54,6 +54,9 @@ static inline gemm_geometry blockscale_geometry_of(const blockscale_variant *v, 
     return gemm_geometry_of(&t);
 }
 
+/* blockscale_promotes: sums of a scale block are scaled in software; else by the MFMA, whose sums run through all of K. */
+int blockscale_promotes(const blockscale_variant *v, const blockscale_shape *s);
+
 /* Launch: workgroups (x, y). x: a tile by the raster map, of tiles_m * tiles_n; with pers fewer, each taking tiles x,
  * x + grid x, ... y: the part of K, K tiles [y * share, (y + 1) * share) with share = ceil(K tiles / split_k). */
 typedef struct blockscale_tiles {
@@ -61,7 +64,7 @@ typedef struct blockscale_tiles {
 } blockscale_tiles;
 blockscale_tiles blockscale_tiles_of(const blockscale_variant *v, int64_t m, int64_t n);
 
-/* blockscale_raster_grid: the grid of a launch for the model of L2, two workgroups a compute unit. */
+/* blockscale_raster_grid: the grid of a launch, of one part of K, for the model of L2. */
 raster_grid blockscale_raster_grid(const chip *c, const blockscale_variant *v, int64_t m, int64_t n, int64_t k);
 
 /* Workspace of split-K: of gemm_workspace_bytes, a tile row-major in its row and column. */

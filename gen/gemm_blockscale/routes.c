@@ -54,7 +54,7 @@ static int always(const job *j) {
 typedef enum tile_order {
     ORDER_OF_TAG,
     ORDER_BY_MODEL, /* the one that fills L2 least */
-    SPLIT_BY_GRID   /* no tag: as many parts of K as the device has room for */
+    SPLIT_BY_GRID   /* no tag: as many parts of K as the device has room for; by the model too */
 } tile_order;
 typedef struct route {
     int (*holds)(const job *j);
@@ -99,13 +99,15 @@ enum { ORDER_GAIN = 20 /* an order's index arithmetic must save a 20th of the fi
 
 raster_grid blockscale_raster_grid(const chip *c, const blockscale_variant *v, int64_t m, int64_t n, int64_t k) {
     const blockscale_tiles t = blockscale_tiles_of(v, m, n);
+    const int at_once = v->core == GEMM_8W ? 1 : 2; /* workgroups that a compute unit has room for */
+    if (v->split_k) k = ceil_div(k, v->split_k);
     return (raster_grid){.tiles_m = t.tiles_m,
                          .tiles_n = t.tiles_n,
                          .row_bytes = TRIPLE_M(v->tile) * k,
                          .column_bytes = TRIPLE_N(v->tile) * k,
                          .l2_bytes = c->l2_bytes,
                          .xcds = c->xcds,
-                         .resident = 2 * c->cus / c->xcds};
+                         .resident = at_once * c->cus / c->xcds};
 }
 
 static cdnagen_status best_order(const job *j, blockscale_variant *v) {
@@ -150,7 +152,7 @@ static cdnagen_status consider(search *s, const char *body, tile_order order) {
     TRY(tag_parse(&gemm_blockscale_family.tag, tag, &v));
     /* Stores of several columns at once need rows of C that begin with such a group. */
     if (v.cshuffle && s->job.n % GEMM_CS_COLUMNS) v.cshuffle = 0;
-    if (order == ORDER_BY_MODEL) TRY(best_order(&s->job, &v));
+    if (order != ORDER_OF_TAG) TRY(best_order(&s->job, &v));
     blockscale_shape shape = *s->shape;
     blockscale_complete(&v, &shape);
     const cdnagen_status status = blockscale_check(s->target, &v, &shape);

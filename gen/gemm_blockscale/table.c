@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The grammars of gemm_blockscale: its tag fields and its shape words, one row each, and the family that holds them. */
+#include "gen/gemm/ablation.h"
 #include "gen/gemm_blockscale/gemm_blockscale.h"
 
 #define TILES_OF(bm, bn) #bm "x" #bn "x128", #bm "x" #bn "x256"
@@ -11,16 +12,6 @@ static const char *const tile_words[] = {TILES(16),  TILES(32),  TILES(64),  TIL
 static const char *const core_words[] = {"", [GEMM_4W] = "4w", [GEMM_8W] = "8w", NULL};
 static const char *const sched_words[] = {
     [GEMM_INLINE] = "inline", [GEMM_DELAYED] = "delayed", [GEMM_CLUSTER] = "cluster", NULL};
-static const char *const ablation_words[] = {[GEMM_WHOLE] = "nothing",
-                                             [GEMM_TWIN] = "twin",
-                                             [GEMM_NO_PROMOTE] = "promote",
-                                             [GEMM_NO_SCALES] = "scales",
-                                             [GEMM_NO_A] = "a",
-                                             [GEMM_NO_B] = "b",
-                                             [GEMM_NO_LDS] = "lds",
-                                             [GEMM_NO_STORE] = "store",
-                                             [GEMM_PLAIN] = "plain",
-                                             NULL};
 static const char *const fp8_words[] = {"native", "e4m3fn", "e4m3fnuz", NULL};
 static const char *const b_words[] = {[GEMM_B_PLAIN] = "plain", [GEMM_B_PRESHUFFLED] = "preshuffled", NULL};
 static const char *const layout_words[] = {[GEMM_SCALES_ROW_MAJOR] = "row", [GEMM_SCALES_K_MAJOR] = "kmajor", NULL};
@@ -55,7 +46,7 @@ static const field tag_fields[] = {
     NUMBER("sk", split_k, 2, 64, "parts that K is cut into"),
     FLAG("pers", persist, "workgroups stay and walk over tiles"),
     NUMBER("unroll", unroll, 1, 16, "K is exactly this many tiles, in straight-line code"),
-    {"x", FIELD_WORD, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, TAG(ablation), 0, 0, 0, ablation_words, NULL,
+    {"x", FIELD_WORD, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, TAG(ablation), 0, 0, 0, gemm_ablation_words, NULL,
      "left out on purpose, for diagnosis: results are wrong"},
     NUMBER("wpe", wpe, 1, 8, "waves per execution unit (SIMD) asked of the compiler, neither more nor fewer"),
 };

@@ -163,10 +163,17 @@ static cdnagen_status bind_nothing(const plan *p, const cdnagen_gemm_grouped_arg
     return CDNAGEN_OK;
 }
 
+static cdnagen_status check_whole(const plan *p, const device_facts *facts) {
+    if (!((const grouped_variant *)p->variant)->ablation || (facts && facts->diagnosis)) return CDNAGEN_OK;
+    return fail(CDNAGEN_BAD_ARGUMENT,
+                "%s: %s leaves work out for diagnosis and computes wrong results: launch the tag without its x field",
+                op, p->tag);
+}
+
 cdnagen_status grouped_bind(const plan *p, const device_facts *facts, const void *args, launch *out) {
     const cdnagen_gemm_grouped_args *const a = args;
-    (void)facts;
     if (!a) return fail(CDNAGEN_BAD_ARGUMENT, "%s: args is NULL", op);
+    TRY(check_whole(p, facts));
     TRY(check_numbers(p, a));
     if (!a->groups || !a->m || !a->n || !a->k) return bind_nothing(p, a, out);
     TRY(check_spans(p, a));

@@ -94,6 +94,8 @@ static cdnagen_status check_fields(const grouped_variant *v, const grouped_shape
          "k_tail=0 asks for whole tiles, and the ends of layout=k_offsets are on the device: leave it out"},
         {s->layout == GROUPED_N_OFFSETS && !s->n_tail,
          "n_tail=0 asks for whole tiles, and the ends of layout=n_offsets are on the device: leave it out"},
+        {s->scale == GROUPED_SCALE_ROW && (v->ablation == GEMM_TWIN || v->ablation == GEMM_NO_PROMOTE),
+         "scale=row promotes nothing that xtwin and xpromote could leave out: they are for scale=block"},
         {s->b == GEMM_B_PRESHUFFLED && s->k_tail, "k_tail=1 is for plain B: b=preshuffled has whole K tiles"},
         {s->b == GEMM_B_PRESHUFFLED && s->n_tail, "n_tail=1 is for plain B: b=preshuffled has whole tiles of columns"},
     };

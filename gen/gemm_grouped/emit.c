@@ -269,6 +269,15 @@ static void work(grouped *k, tile_part *t) {
 
 /* ---- the kernel ---- */
 
+/* Scales of rows are applied once, at the end: without them the sums are chained all the same. */
+static gemm_scaling scaling_of(const grouped *k) {
+    const int64_t left_out = k->v->ablation;
+    if (k->s->scale == GROUPED_SCALE_ROW)
+        return left_out == GEMM_NO_SCALES || left_out == GEMM_PLAIN ? GEMM_CHAIN : GEMM_ROWS;
+    const int is_chained = left_out == GEMM_TWIN || left_out == GEMM_NO_PROMOTE || left_out == GEMM_PLAIN;
+    return is_chained ? GEMM_CHAIN : GEMM_PROMOTE;
+}
+
 static gemm frame(const grouped *k) {
     const grouped_variant *const v = k->v;
     const gemm_geometry *const g = &k->g;
@@ -286,7 +295,8 @@ static gemm frame(const grouped *k) {
                   .unroll = (int)v->unroll,
                   .cshuffle = (int)v->cshuffle,
                   .async = (int)v->async,
-                  .scaling = k->s->scale == GROUPED_SCALE_ROW ? GEMM_ROWS : GEMM_PROMOTE,
+                  .scaling = scaling_of(k),
+                  .ablation = (gemm_ablation)v->ablation,
                   .promote_every = g->m_atoms * g->n_atoms,
                   .out = (gemm_out)k->s->out,
                   .arena = e_lds(k->e, "arena", g->lds_bytes, 128)};

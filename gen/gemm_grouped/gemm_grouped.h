@@ -19,6 +19,7 @@ typedef struct grouped_variant {
     int64_t async;    /* A (and plain B) by LDS DMA */
     int64_t split_k;  /* sk<S>: parts of each group's K; 0 = 1 */
     int64_t unroll;   /* unroll<T>: K is exactly T tiles, straight-line code */
+    int64_t ablation; /* x<word>: gemm_ablation */
     int64_t wpe;      /* waves_per_eu asked; 0 = none */
 } grouped_variant;
 
@@ -204,6 +205,7 @@ void grouped_make_extents(const grouped_problem *p, const int32_t *given, uint64
 
 extern const workload grouped_workload;
 extern const tuning grouped_tuning;
+extern const diagnosis grouped_diagnosis;
 extern const family gemm_grouped_family;
 
 #endif

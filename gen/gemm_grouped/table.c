@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The grammars of gemm_grouped: its tag fields and its shape words, one row each, and the family that holds them. */
+#include "gen/gemm/ablation.h"
 #include "gen/gemm_grouped/gemm_grouped.h"
 
 #define TILES_OF(bm, bn) #bm "x" #bn "x128", #bm "x" #bn "x256"
@@ -41,6 +42,8 @@ static const field tag_fields[] = {
     FLAG("async", async, "A (and plain B) reach LDS by DMA"),
     NUMBER("sk", split_k, 2, 64, "parts that each group's K is cut into"),
     NUMBER("unroll", unroll, 1, 16, "K is exactly this many tiles, in straight-line code"),
+    {"x", FIELD_WORD, FIELD_KERNEL, PRINT_NOT_DEFAULT, 0, TAG(ablation), 0, 0, 0, gemm_ablation_words, NULL,
+     "left out on purpose, for diagnosis: results are wrong"},
     NUMBER("wpe", wpe, 1, 8, "waves per execution unit (SIMD) asked of the compiler, neither more nor fewer"),
 };
 
@@ -126,4 +129,5 @@ const family gemm_grouped_family = {
     .shape_from_public = grouped_shape_from_public,
     .workload = &grouped_workload,
     .tuning = &grouped_tuning,
+    .diagnosis = &grouped_diagnosis,
 };

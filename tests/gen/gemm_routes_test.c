@@ -23,8 +23,8 @@ static void classes_by_example(void **state) {
         {"gfx950", "m=1 n=7168 k=2048", "mfma16x16x128_t16x64x256_4w_sk3"},
         {"gfx950", "m=1 n=512 k=7168", "mfma16x16x128_t16x64x256_4w_sk8"},
         {"gfx950", "m=1 n=7168 k=256", "mfma16x16x128_t16x64x256_4w"},
-        {"gfx950", "m=64 n=4096 k=7168", "mfma16x16x128_t32x64x256_4w_sk2"},
-        {"gfx950", "m=64 n=65536 k=1536", "mfma16x16x128_t32x64x256_4w"},
+        {"gfx950", "m=64 n=4096 k=7168", "mfma16x16x128_t32x64x256_4w_panel4_sk2"},
+        {"gfx950", "m=64 n=65536 k=1536", "mfma16x16x128_t32x64x256_4w_panel4"},
         {"gfx950", "m=1 n=7168 k=2176", "mfma16x16x128_t16x64x128_4w_sk3"},
         {"gfx942", "m=1 n=7168 k=2048", "mfma16x16x32_t16x64x256_4w_sk3"},
         {"gfx942", "m=16384 n=7168 k=18432", "mfma16x16x32_t64x256x128_4w_cs_wpe2"},
@@ -129,10 +129,42 @@ static void a_failed_allocation_leaks_nothing(void **state) {
     assert_true(failures >= 2);
 }
 
+/* Rows "| m x n x k | `tag` | workgroups | fills / fills without a map |" of the operator's README. */
+static void the_readme_shows_what_auto_takes(void **state) {
+    (void)state;
+    char line[400];
+    int rows = 0;
+    FILE *const readme = fopen(SOURCE_DIR "/gen/gemm_blockscale/README.md", "r");
+    assert_non_null(readme);
+    while (fgets(line, sizeof line, readme)) {
+        long m, n, k;
+        char tag[80], words[80];
+        text expected = {0};
+        if (sscanf(line, "| %ld x %ld x %ld | `%79[^`]`", &m, &n, &k, tag) != 4) continue;
+        snprintf(words, sizeof words, "m=%ld n=%ld k=%ld b=preshuffled", m, n, k);
+        const plan p = plan_of("gemm_blockscale:auto", words);
+        const blockscale_variant *const v = (const blockscale_variant *)p.variant;
+        const raster_grid grid = blockscale_raster_grid(p.target.chip, v, m, n, k);
+        const raster own = {.group = v->group, .panel = v->panel, .chunked = (int)v->xcd}, none = {.group = 0};
+        int64_t fills, without;
+        assert_int_equal(raster_fills(&grid, &own, &fills), CDNAGEN_OK);
+        assert_int_equal(raster_fills(&grid, &none, &without), CDNAGEN_OK);
+        const double mib = (v->split_k ? (double)v->split_k : 1) / (1 << 20);
+        text_add(&expected, "| %ld x %ld x %ld | `%s` | %u | %.0f / %.0f |\n", m, n, k,
+                 p.tag + strlen("mfma16x16x128_"), p.grid[0] * p.grid[1], mib * (double)fills, mib * (double)without);
+        assert_string_equal(line, expected.data);
+        text_free(&expected);
+        rows++;
+    }
+    fclose(readme);
+    assert_true(rows > 30);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_by_example),
         cmocka_unit_test(every_problem_has_choices),
+        cmocka_unit_test(the_readme_shows_what_auto_takes),
         cmocka_unit_test(auto_needs_all_lengths),
         cmocka_unit_test(choices_end_with_what_each_lacked),
         cmocka_unit_test(a_failed_allocation_leaks_nothing),

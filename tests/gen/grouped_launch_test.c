@@ -260,6 +260,19 @@ static void only_padded_slabs_have_padding(void **state) {
 }
 
 /* Offsets within a tile are 31 bits; from one tile and group to the next they are 64. */
+/* Kernels that leave work out are for the diagnosis alone. */
+static void wrong_results_need_a_diagnosis(void **state) {
+    (void)state;
+    const plan p = plan_of("gemm_grouped:mfma16x16x128_t128x128x128_xlds", "");
+    const cdnagen_gemm_grouped_args a = good();
+    const device_facts launched = {.cus = 256}, diagnosed = {.cus = 256, .diagnosis = 1};
+    launch l;
+    for (int i = 0; i < 2; i++)
+        expect_error("ablation", grouped_bind(&p, i ? &launched : NULL, &a, &l), CDNAGEN_BAD_ARGUMENT,
+                     (const char *const[]){"wrong results", "without its x field", NULL});
+    assert_int_equal(grouped_bind(&p, &diagnosed, &a, &l), CDNAGEN_OK);
+}
+
 static void large_matrices(void **state) {
     (void)state;
     const plan p = plan_of(TAG, "");
@@ -345,6 +358,7 @@ int main(void) {
         cmocka_unit_test(nothing_to_multiply_is_zeros),
         cmocka_unit_test(each_wrong_argument_is_refused),
         cmocka_unit_test(only_padded_slabs_have_padding),
+        cmocka_unit_test(wrong_results_need_a_diagnosis),
         cmocka_unit_test(large_matrices),
         cmocka_unit_test(shapes_from_structs),
     };

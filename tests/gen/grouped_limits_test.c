@@ -36,6 +36,8 @@ static void refusals(void **state) {
         {"gfx950", T128 "_unroll2", "layout=k_offsets", CDNAGEN_BAD_SHAPE, {"unroll needs one K", "on the device"}},
         {"gfx950", T128, "layout=k_offsets k_tail=0", CDNAGEN_BAD_SHAPE, {"k_tail=0", "on the device"}},
         {"gfx950", T128, "layout=n_offsets n_tail=0", CDNAGEN_BAD_SHAPE, {"n_tail=0", "on the device"}},
+        {"gfx950", T128 "_xtwin", "", CDNAGEN_BAD_SHAPE, {"scale=row promotes nothing"}},
+        {"gfx950", T128 "_xpromote", "scale=row", CDNAGEN_BAD_SHAPE, {"scale=row promotes nothing"}},
         {"gfx950", T128, "b=preshuffled k_tail=1", CDNAGEN_BAD_SHAPE, {"k_tail=1 is for plain B"}},
         {"gfx950", T128, "b=preshuffled n_tail=1", CDNAGEN_BAD_SHAPE, {"n_tail=1 is for plain B"}},
         /* lengths */
@@ -84,6 +86,8 @@ static void at_the_limit(void **state) {
         {"gfx942", "mfma16x16x32_t128x128x128_cs_wpe2", ""},
         {"gfx942", "mfma16x16x32_t128x256x256_wpe2", "b=preshuffled"},
         {"gfx950", T128 "_unroll2", "k=256"},
+        {"gfx950", T128 "_sk2_xtwin", "scale=block"},
+        {"gfx950", T128 "_sk2_xscales", "scale=row"},
         {"gfx950", T128, "groups=2 m=11 extents=4,7"},
         {"gfx950", T128, "groups=0 m=0 n=0 k=0"},
     };

@@ -36,7 +36,7 @@ static const kernel_row kernels[] = {
     {"gfx950", "mfma16x16x128_t16x64x128_4w", ""},
     {"gfx950", "mfma16x16x128_t16x64x256_4w_sk4", ""},
     {"gfx950", "mfma16x16x128_t16x128x128_4w_sk3", ""},
-    {"gfx950", "mfma16x16x128_t64x128x128_4w_sk2_wpe2", "b=preshuffled"},
+    {"gfx950", "mfma16x16x128_t64x128x128_4w_xcd_sk2_wpe2", "b=preshuffled"},
     {"gfx950", "mfma16x16x128_t128x128x128_4w_wm2_group4", ""},
     {"gfx950", "mfma16x16x128_t64x64x128_4w_wm2_xcd_pers", ""},
     {"gfx950", "mfma16x16x128_t64x128x128_4w_group2_cs_pers", ""},
@@ -48,7 +48,7 @@ static const kernel_row kernels[] = {
     {"gfx950", "mfma16x16x128_t128x256x128_8w_cluster", ""},
     {"gfx950", "mfma16x16x128_t128x256x128_8w_delayed_panel2", ""},
     {"gfx950", "mfma16x16x128_t128x256x128_8w_cs_wpe2", ""},
-    {"gfx950", "mfma16x16x128_t128x128x128_8w_fold4_sk2", ""},
+    {"gfx950", "mfma16x16x128_t128x128x128_8w_fold4_panel2_sk2", ""},
     {"gfx950", "mfma16x16x128_t192x256x128_8w_cluster", ""},
     {"gfx950", "mfma16x16x128_t64x128x128_8w_group2_cs_pers", ""},
     {"gfx942", "mfma16x16x32_t64x256x128_4w_cs_wpe2", "b=preshuffled"},
@@ -298,6 +298,20 @@ static void k_of_zero_writes_zeros(void **state) {
     }
 }
 
+/* The rows of each wave are those of two blocks of 128 that have a scale. Such a tile is too large for the registers. */
+static void a_wave_has_rows_of_two_scales(void **state) {
+    (void)state;
+    const kernel_row k = {"gfx950", "mfma16x16x128_t256x256x128_8w_wm1", ""};
+    cdnagen *const ctx = simulate(k.chip, "late threads=1");
+    plan p;
+    cdnagen_kernel *const kernel = kernel_of(ctx, &k, "m=256 n=64 k=256 scale_m=128", &p);
+    const check_options how = {.seed = 1};
+    check_report report;
+    if (check_run(ctx, kernel, &p, &how, &report)) fail_msg("%s", cdnagen_error());
+    if (!report.grade.pass) fail_msg("%s", report.grade.first);
+    cdnagen_free_kernel(kernel);
+}
+
 /* Rows of C so far apart that the last ones are beyond 4 GiB; every row is right, and its neighbourhood untouched. */
 static void c_spans_more_than_four_gib(void **state) {
     (void)state;
@@ -423,7 +437,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     cases = calloc(CASES_MAX, sizeof *cases);
-    struct CMUnitTest *const tests = calloc(CASES_MAX + 6, sizeof *tests);
+    struct CMUnitTest *const tests = calloc(CASES_MAX + 7, sizeof *tests);
     if (!cases || !tests) return 1;
     if (argc > 2 && !strcmp(argv[2], "--full"))
         select_all();
@@ -435,6 +449,7 @@ int main(int argc, char **argv) {
     if (part == 1) {
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(launches_repeat_to_the_bit);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(k_of_zero_writes_zeros);
+        tests[count++] = (struct CMUnitTest)cmocka_unit_test(a_wave_has_rows_of_two_scales);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(c_spans_more_than_four_gib);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(lengths_make_no_kernel);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_tag_that_auto_takes_is_swept);
