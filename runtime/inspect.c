@@ -55,8 +55,9 @@ cdnagen_status inspect(const plan *p, const void *object, size_t size, resources
     TRY(codeobj_open(object, size, &o));
     TRY(check_target(p, &o));
     codeobj_kernel *k = &out->kernel;
-    if (codeobj_find(&o, p->symbol, k) != CDNAGEN_OK)
-        return fail(CDNAGEN_BAD_OBJECT, "the code object has no kernel %s", p->symbol);
+    const cdnagen_status found = codeobj_find(&o, p->symbol, k);
+    if (found == CDNAGEN_BAD_ARGUMENT) return fail(CDNAGEN_BAD_OBJECT, "the code object has no kernel %s", p->symbol);
+    if (found) return found; /* a damaged note says where */
     if (k->lds_bytes != p->lds_bytes)
         return fail(CDNAGEN_BAD_OBJECT, "%s takes %u bytes of LDS, the plan says %u", p->symbol, k->lds_bytes,
                     p->lds_bytes);

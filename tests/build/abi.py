@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The binary interface as text: sizes and offsets of public structs, values of enums, names of functions.
+"""The binary interface as text: sizes and offsets of public structs, values of enums, types of functions.
 
 abi.py          compare abi.txt with what the compiler makes of include/cdnagen.h
 abi.py --write  write abi.txt anew; only for a version of the library that it does not hold yet, unless fields were only
@@ -14,6 +14,12 @@ import tempfile
 
 root = os.path.dirname(os.path.abspath(__file__)) + "/../.."
 golden = root + "/tests/build/abi.txt"
+
+
+def unnamed(parameter):
+    """const void *rows -> const void *"""
+    words = " ".join(parameter.split())
+    return re.sub(r"(?<=[ *])\w+$", "", words).strip()
 
 
 def measure():
@@ -34,8 +40,9 @@ def measure():
                 word = pointer.group(1) if pointer else re.findall(r"(\w+)(?:\[\w+\])?\s*$", part)[0]
                 body.append(
                     f'printf("{name} {word} %zu + %zu\\n", offsetof({name}, {word}), sizeof((({name} *)0)->{word}));')
-    for name in re.findall(r"^CDNAGEN_API.*?[ *](\w+)\(", text, flags=re.M):
-        body.append(f'printf("function {name}\\n");')
+    for result, name, parameters in re.findall(r"^CDNAGEN_API\s+(.*?)(\w+)\((.*?)\);", text, flags=re.M | re.S):
+        types = ", ".join(unnamed(parameter) for parameter in parameters.split(","))
+        body.append(f'printf("function {name} {result.strip()} ({types})\\n");')
     with tempfile.TemporaryDirectory() as folder:
         source = folder + "/abi.c"
         open(source, "w").write("#include <cdnagen.h>\n#include <stdio.h>\nint main(void) {\n" + "\n".join(body) + "}\n")
@@ -52,6 +59,9 @@ def broken(old, new):
 
 
 now = measure()
+node = re.match(r"(\S+) \{", open(root + "/cmake/exports.map").read()).group(1)
+if node != now[0].replace("version ", "CDNAGEN_"):
+    sys.exit(f"cmake/exports.map gives symbols the version {node}, the header is {now[0]}")
 old = open(golden).read().splitlines() if os.path.exists(golden) else []
 lost = broken(old, now) if old and old[0] == now[0] else []
 if len(now) < 150:

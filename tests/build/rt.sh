@@ -22,6 +22,8 @@ readelf -d "$library" | grep -q 'SONAME.*\[libcdnagen-rt.so.0\]' || complain "wr
 public=$(sed -n 's/^CDNAGEN_API.*[ *]\([a-z_]*\)(.*/\1/p' "$root/include/cdnagen.h" | sort)
 shown=$(nm -D -g --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u)
 [[ $public == "$shown" ]] || complain "it shows other names than the header: $(diff <(echo "$public") <(echo "$shown"))"
+version=$(sed -n 's/ {$//p' "$root/cmake/exports.map")
+! nm -D -g --defined-only "$library" | grep -vF "@@$version" | grep -v ' A ' || complain "it shows symbols without a version"
 
 cc -o "$work/launch" -I"$root/include" "$root/examples/launch.c" -L"$build" -lcdnagen-rt -Wl,-rpath,"$build"
 export CDNAGEN_HIP_LIBRARY=$build/libamdhip64-sim.so CDNAGEN_SIM_DEVICES=gfx950

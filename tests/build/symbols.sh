@@ -8,6 +8,8 @@ header=$(dirname "$0")/../../include/cdnagen.h
 public=$(sed -n 's/^CDNAGEN_API.*[ *]\([a-z_]*\)(.*/\1/p' "$header" | sort)
 [[ $(wc -l <<<"$public") -ge 15 ]] || { echo "only found in the header: $public"; exit 1; }
 
+version=$(sed -n 's/ {$//p' "$(dirname "$0")/../../cmake/exports.map") # abi.py holds it to the header's
+
 bad=0
 for kind in so a; do
     dynamic=()
@@ -17,7 +19,7 @@ for kind in so a; do
     extra=$(comm -13 <(echo "$public") <(echo "$shown"))
     missing=$(comm -23 <(echo "$public") <(echo "$shown"))
     [[ -z $extra ]] || { echo "libcdnagen.$kind shows more than the header: $(head -n 20 <<<"$extra")"; bad=1; }
-    [[ $kind == a ]] || ! nm -D -g --defined-only "$build/libcdnagen.so" | grep -v '@@CDNAGEN_0\.1$' | grep -v ' A ' ||
+    [[ $kind == a ]] || ! nm -D -g --defined-only "$build/libcdnagen.so" | grep -vF "@@$version" | grep -v ' A ' ||
         { echo "symbols without a version"; bad=1; }
     [[ -z $missing ]] || { echo "libcdnagen.$kind lacks: $missing"; bad=1; }
 done
