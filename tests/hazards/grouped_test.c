@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* The 4-wave core's waits and barriers, as grouped products have them: kernels are silent under every check and right with
+ * results that appear late, from 1 K tile to 5, in whole tiles and with tails; and each wait and each barrier of the loop over
+ * K tiles is needed. */
+#include "tests/hazards/loop_faults.h"
+
+#define OP "gemm_grouped:"
+
+static const char *const kernels[][2] = {
+    {"gfx950", OP "mfma16x16x128_t32x128x128_cs_async"},
+    {"gfx950", OP "mfma32x32x64_t64x128x128"},
+    {"gfx950", OP "mfma16x16x128_t32x128x256_sk2"},
+    {"gfx942", OP "mfma16x16x32_t32x128x128_cs"},
+};
+
+static void one_to_five_k_tiles_are_silent_and_right(void **state) {
+    (void)state;
+    static const char *const words[] = {"layout=sizes b=preshuffled k_tail=0", "layout=padded k_tail=0 n_tail=0",
+                                        "layout=batched scale=block b=preshuffled k_tail=0",
+                                        "layout=offsets scale=block k_tail=0", "layout=n_offsets k_tail=0"};
+    for (size_t i = 0; i < COUNT(kernels); i++)
+        for (int tiles = 1; tiles <= 5; tiles++) {
+            const int deep = strstr(kernels[i][1], "x256") ? 256 : 128, split = strstr(kernels[i][1], "_sk2") != NULL;
+            char shape[160];
+            snprintf(shape, sizeof shape, "groups=3 m=40 n=128 k=%d data=exact %s", deep * (tiles + split),
+                     words[(i + (size_t)tiles) % COUNT(words)]);
+            check_right(kernels[i][0], kernels[i][1], shape);
+        }
+}
+
+/* K that ends inside a tile, in a chunk of 16, right behind a tile; groups of K that do so each for itself. */
+static void k_that_ends_inside_a_tile_is_silent_and_right(void **state) {
+    (void)state;
+    static const int lengths[] = {16, 112, 144, 256, 400};
+    for (size_t i = 0; i < COUNT(kernels); i++)
+        for (size_t j = 0; j < COUNT(lengths); j++) {
+            char shape[160];
+            if (strstr(kernels[i][1], "_sk2") && lengths[j] <= 256) continue;
+            snprintf(shape, sizeof shape, "layout=%s groups=3 m=33 n=72 k=%d data=exact", j % 2 ? "sizes" : "n_offsets",
+                     lengths[j]);
+            check_right(kernels[i][0], kernels[i][1], shape);
+            snprintf(shape, sizeof shape, "layout=k_offsets groups=3 m=33 n=72 k=%d extents=%d,16,%d data=exact",
+                     2 * lengths[j] + 16, lengths[j], lengths[j]);
+            check_right(kernels[i][0], kernels[i][1], shape);
+        }
+}
+
+#define WHOLE "groups=2 m=64 n=128 k=640 k_tail=0 n_tail=0 data=exact extents=40,24"
+/* spare: where LDS holds A alone and DMA brings it, all of A's fragments are multiplied before the barrier, and no LDS
+ * operation is left to wait for. */
+static const struct {
+    const char *chip, *tag, *shape;
+    int spare[FAULT_KINDS];
+} broken[] = {
+    {"gfx950", OP "mfma16x16x128_t32x128x128_cs_async", WHOLE " b=preshuffled", {0, 0, 1}},
+    {"gfx950", OP "mfma16x16x128_t32x128x128_cs_async", WHOLE, {0, 0, 0}},
+    {"gfx950", OP "mfma16x16x128_t32x128x128", WHOLE " scale=block", {0, 0, 0}},
+    {"gfx942", OP "mfma16x16x32_t32x128x128_cs", WHOLE " b=preshuffled", {0, 0, 0}},
+};
+
+static void each_wait_and_barrier_of_the_loop_is_needed(void **state) {
+    (void)state;
+    int wrong = 0;
+    for (size_t b = 0; b < COUNT(broken); b++)
+        wrong |= !loop_is_needed(broken[b].chip, broken[b].tag, broken[b].shape, "v_mfma", broken[b].spare);
+    assert_false(wrong);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_to_five_k_tiles_are_silent_and_right),
+        cmocka_unit_test(k_that_ends_inside_a_tile_is_silent_and_right),
+        cmocka_unit_test(each_wait_and_barrier_of_the_loop_is_needed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
