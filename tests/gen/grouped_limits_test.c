@@ -74,6 +74,20 @@ static void refusals(void **state) {
     }
 }
 
+/* A K tile is one or two whole scale blocks. */
+static void no_tile_has_less_than_128_of_k(void **state) {
+    (void)state;
+    grouped_variant v;
+    for (int n = 64; n <= 256; n *= 2) {
+        char tag[80];
+        snprintf(tag, sizeof tag, "mfma16x16x128_t64x%dx64", n);
+        expect_error(tag, tag_parse(&gemm_grouped_family.tag, tag, &v), CDNAGEN_BAD_TAG,
+                     (const char *const[]){"is not one of the values of t", NULL});
+        snprintf(tag, sizeof tag, "mfma16x16x128_t64x%dx128", n);
+        assert_int_equal(tag_parse(&gemm_grouped_family.tag, tag, &v), CDNAGEN_OK);
+    }
+}
+
 static void at_the_limit(void **state) {
     (void)state;
     static const char *const rows[][3] = {
@@ -152,6 +166,41 @@ static void lengths_make_no_kernel(void **state) {
     assert_string_equal(a.symbol, "gemm_grouped_mfma16x16x128_t128x128x128_cs_layoutsizes_scalerow_k_tail0_n_tail0");
 }
 
+/* What makes another kernel is in its name, so that no two meet in a cache. */
+static void kernels_that_differ_have_other_names(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {
+        {T128, ""},
+        {T128 "_wpe2", ""},
+        {T128 "_cs", ""},
+        {T128 "_async", ""},
+        {T128 "_sk2", ""},
+        {T128 "_unroll4", "k=512 n=128"},
+        {T128 "_unroll8", "k=1024 n=128"},
+        {"mfma16x16x128_t64x128x128", ""},
+        {T128, "layout=offsets"},
+        {T128, "layout=padded"},
+        {T128, "layout=batched"},
+        {T128, "layout=n_offsets"},
+        {T128, "layout=k_offsets"},
+        {T128, "layout=k_offsets empty_k=leave"},
+        {T128, "b=preshuffled"},
+        {T128, "scale=block"},
+        {T128, "k=256"},
+        {T128, "n=256"},
+        {T128, "out=f16"},
+    };
+    static plan plans[COUNT(rows)];
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char tag[100];
+        snprintf(tag, sizeof tag, "gemm_grouped:%s", rows[i][0]);
+        plans[i] = plan_of(tag, rows[i][1]);
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(plans[i].symbol, plans[j].symbol))
+                fail_msg("%s %s has the name of %s %s", tag, rows[i][1], rows[j][0], rows[j][1]);
+    }
+}
+
 /* LDS: two K tiles of A, and of plain B; or C where it is shuffled. */
 static void lds_budgets(void **state) {
     (void)state;
@@ -177,8 +226,10 @@ static void lds_budgets(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusals),         cmocka_unit_test(at_the_limit),           cmocka_unit_test(tail_classes),
-        cmocka_unit_test(words_round_trip), cmocka_unit_test(lengths_make_no_kernel), cmocka_unit_test(lds_budgets),
+        cmocka_unit_test(refusals),         cmocka_unit_test(no_tile_has_less_than_128_of_k),
+        cmocka_unit_test(at_the_limit),     cmocka_unit_test(tail_classes),
+        cmocka_unit_test(words_round_trip), cmocka_unit_test(lengths_make_no_kernel),
+        cmocka_unit_test(lds_budgets),      cmocka_unit_test(kernels_that_differ_have_other_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

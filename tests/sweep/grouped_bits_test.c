@@ -132,6 +132,24 @@ static void columns_that_fill_no_quad_are_left(void **state) {
         }
 }
 
+/* A K that is no multiple of 16 is its group's own matter: the groups beside it are right, nothing else is written, and every
+ * run gives the same bits. */
+static void a_k_that_fills_no_load_harms_nobody_else(void **state) {
+    (void)state;
+    static const char shape[] = "layout=k_offsets groups=4 m=20 n=64 k=512 extents=128,128,128,128 data=coherent";
+    static const int32_t ends[] = {96, 201, 350, 480};
+    static const kernel_row rows[] = {{"gfx942", "mfma16x16x32_t32x64x128"},
+                                      {"gfx950", "mfma16x16x128_t32x64x128_async"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        run_result first, second;
+        runs_with(&rows[i], shape, LATE, ends, sizeof ends, &first);
+        runs_with(&rows[i], shape, LATE, ends, sizeof ends, &second);
+        runs_assert_same(&first, &second, shape);
+        runs_let_go(&first);
+        runs_let_go(&second);
+    }
+}
+
 static void lengths_and_groups_make_no_kernel(void **state) {
     (void)state;
     static const char *const rows[] = {"groups=1 m=1 n=128 k=128", "groups=64 m=500 n=1280 k=4096",
@@ -156,6 +174,7 @@ int main(void) {
         cmocka_unit_test(launches_repeat_to_the_bit),
         cmocka_unit_test(metadata_that_lie_reach_no_other_group),
         cmocka_unit_test(columns_that_fill_no_quad_are_left),
+        cmocka_unit_test(a_k_that_fills_no_load_harms_nobody_else),
         cmocka_unit_test(lengths_and_groups_make_no_kernel),
     };
     runs_open();
