@@ -106,31 +106,37 @@ static cdnagen_status resolve_strides(const plan *p, const cdnagen_gemm_blocksca
     return CDNAGEN_OK;
 }
 
+/* Rows of scales that `length` rows of a tile need, of `all`: a tile need not begin where a scale does. */
+static int64_t scale_rows_of_tile(int64_t length, int64_t width, int64_t all) {
+    return smaller(scale_rows(length, width) + (width > 1), all);
+}
+
 /* check_spans: what a workgroup addresses from its tile's first row on is 31 bits; bit 31 marks what is not accessed. */
-static cdnagen_status check_spans(const plan *p, const strides *t, int64_t n, int64_t a_scales_bytes) {
+static cdnagen_status check_spans(const plan *p, const cdnagen_gemm_blockscale_args *a, const strides *t) {
     const blockscale_shape *const s = (const blockscale_shape *)p->shape;
     const gemm_geometry g = blockscale_geometry_of((const blockscale_variant *)p->variant, s);
-    /* A tile need not begin where a scale does. */
-    const int64_t b_scales = smaller(scale_rows(g.bn, s->scale_n) + 1, scale_rows(n, s->scale_n));
+    const int64_t a_rows = scale_rows(a->m, s->scale_m), b_rows = scale_rows(a->n, s->scale_n);
+    const int64_t a_scales = s->a_scales == GEMM_SCALES_K_MAJOR ? ceil_div(a->k, GEMM_SCALE_K)
+                                                                : scale_rows_of_tile(g.bm, s->scale_m, a_rows);
+    const int64_t b_scales = scale_rows_of_tile(g.bn, s->scale_n, b_rows), scale = s->scales == GEMM_SCALES_F32 ? 4 : 1;
     const struct {
         const char *what;
         int64_t rows, stride, bytes;
-    } spans[] = {{"a_stride", g.bm, t->a, 1},
-                 {"b_stride", g.bn, t->b, 1},
-                 {"c_stride", g.bm, t->c, 2},
-                 {"b_scales_stride", b_scales, t->b_scales, s->scales == GEMM_SCALES_F32 ? 4 : 1}};
+        int one_has_no_next;
+    } spans[] = {{"a_stride", g.bm, t->a, 1, 0},
+                 {"b_stride", g.bn, t->b, 1, 0},
+                 {"c_stride", g.bm, t->c, 2, 0},
+                 {"a_scales_stride", a_scales, t->a_scales, scale, 1},
+                 {"b_scales_stride", b_scales, t->b_scales, scale, 1}};
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
-        if (i == 3 && spans[i].rows < 2) continue; /* one row has no next */
+        if (spans[i].rows < 1 + spans[i].one_has_no_next) continue;
         const int64_t most = INT32_MAX / (spans[i].rows * spans[i].bytes);
         if (spans[i].stride > most)
             return fail(CDNAGEN_LIMIT,
-                        "%s: %s %" PRId64 " is more than %" PRId64 ": %" PRId64 " rows of a tile must span less than "
-                        "2 GiB",
+                        "%s: %s %" PRId64 " is more than %" PRId64 ": the %" PRId64 " rows that a tile reads of must "
+                        "span less than 2 GiB",
                         op, spans[i].what, spans[i].stride, most, spans[i].rows);
     }
-    if (a_scales_bytes > INT32_MAX)
-        return fail(CDNAGEN_LIMIT, "%s: the scales of A span %" PRId64 " bytes; a kernel can address %" PRId32, op,
-                    a_scales_bytes, INT32_MAX);
     return CDNAGEN_OK;
 }
 
@@ -157,7 +163,7 @@ static cdnagen_status check_buffers(const plan *p, const cdnagen_gemm_blockscale
     for (int i = 0; i < COUNT; i++) TRY(argument_check(op, &arguments[i]));
     for (int written = BLOCKSCALE_C; written < COUNT; written++)
         for (int i = 0; i < written; i++) TRY(arguments_apart(op, &arguments[i], &arguments[written]));
-    return check_spans(p, t, a->n, a_scales > INT64_MAX ? INT64_MAX : (int64_t)a_scales);
+    return check_spans(p, a, t);
 }
 
 /* ---- bind ---- */
@@ -184,12 +190,18 @@ cdnagen_status blockscale_bind(const plan *p, const device_facts *facts, const v
     strides t = {0};
     TRY(resolve_strides(p, a, &t));
     TRY(check_buffers(p, a, &t));
-    const int64_t groups = workgroups(p, facts, blockscale_tiles_of(v, a->m, a->n).count);
+    enum { TILES_MAX = INT32_MAX / 64 /* tiles of a band, which the kernel counts in 31 bits */ };
+    const int64_t tiles = blockscale_tiles_of(v, a->m, a->n).count, groups = workgroups(p, facts, tiles);
     if (groups > workgroups_max(p))
         return fail(CDNAGEN_LIMIT,
                     "%s: this launch needs %" PRId64 " workgroups of %u work items in x, HIP allows %" PRId64
                     ": take a tag with a larger tile, or launch fewer rows at once",
                     op, groups, p->block[0], workgroups_max(p));
+    if (tiles > TILES_MAX)
+        return fail(CDNAGEN_LIMIT,
+                    "%s: this launch has %" PRId64 " tiles, a kernel can count %d: take a tag with a larger tile, or "
+                    "launch fewer rows at once",
+                    op, tiles, TILES_MAX);
     set_grid(p, facts, a->m, a->n, l.grid);
 
     argument_put_pointer(&l, p, BLOCKSCALE_A, a->a.ptr);

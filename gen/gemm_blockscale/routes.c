@@ -95,7 +95,10 @@ static void decode_tag(const job *j, int columns, char *out, size_t room) {
 
 /* ---- raster by the model ---- */
 
-enum { ORDER_GAIN = 20 /* an order's index arithmetic must save a 20th of the fills */ };
+enum {
+    ORDER_GAIN = 20,         /* an order's index arithmetic must save a 20th of the fills */
+    TILES_MODELLED = 1 << 20 /* more of them are more of the same */
+};
 
 raster_grid blockscale_raster_grid(const chip *c, const blockscale_variant *v, int64_t m, int64_t n, int64_t k) {
     const blockscale_tiles t = blockscale_tiles_of(v, m, n);
@@ -113,8 +116,12 @@ raster_grid blockscale_raster_grid(const chip *c, const blockscale_variant *v, i
 static cdnagen_status best_order(const job *j, blockscale_variant *v) {
     static const raster orders[] = {{.group = 0}, {.panel = 4}, {.panel = 8},
                                     {.group = 4}, {.group = 8}, {.group = 16}};
-    const raster_grid grid = blockscale_raster_grid(j->chip, v, j->m, j->n, j->k);
+    raster_grid grid = blockscale_raster_grid(j->chip, v, j->m, j->n, j->k);
     int64_t least = 0;
+    while (grid.tiles_m * grid.tiles_n > TILES_MODELLED) {
+        int64_t *const longer = grid.tiles_m > grid.tiles_n ? &grid.tiles_m : &grid.tiles_n;
+        *longer = ceil_div(*longer, 2);
+    }
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         int64_t fills;
         TRY(raster_fills(&grid, &orders[i], &fills));

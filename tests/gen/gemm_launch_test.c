@@ -173,6 +173,8 @@ static const mistake mistakes[] = {
     {TAG, "a_scales=kmajor", ARG(a_scales_stride), 99, CDNAGEN_BAD_ARGUMENT, {"a_scales_stride 99", "100"}},
     {TAG, "", ARG(b_scales_stride), 1, CDNAGEN_BAD_ARGUMENT, {"b_scales_stride 1"}},
     {TAG "_sk2", "", ARG(m), 100, CDNAGEN_BAD_ARGUMENT, {"workspace.ptr is NULL"}},
+    {TAG "_sk2", "", ARG(workspace.ptr), 0x6000080, CDNAGEN_BAD_ARGUMENT, {"workspace.ptr", "256 bytes"}},
+    {TAG "_sk2", "", ARG(workspace.ptr), 0x6000000, CDNAGEN_BAD_ARGUMENT, {"workspace has 0 bytes", "262400"}},
     {TAG, "k_tail=0", ARG(m), 100, CDNAGEN_BAD_ARGUMENT, {"k 300 is not a multiple of 128", "k_tail=1 or k=300"}},
     {TAG, "n_tail=0", ARG(m), 100, CDNAGEN_BAD_ARGUMENT, {"n 200 is not a multiple of 128", "n_tail=1 or n=200"}},
     {TAG "_unroll2", "k_tail=0", ARG(k), 384, CDNAGEN_BAD_ARGUMENT, {"k 384", "unroll2, k=256"}},
@@ -261,7 +263,9 @@ static void large_matrices(void **state) {
     a.a_stride = 0;
     a.a_scales_stride = 1 << 23;
     expect_error("scales", blockscale_bind(&p, NULL, &a, &l), CDNAGEN_LIMIT,
-                 (const char *const[]){"the scales of A span", NULL});
+                 (const char *const[]){"a_scales_stride 8388608 is more than 8388607", "64 rows", NULL});
+    a.a_scales_stride--;
+    assert_int_equal(blockscale_bind(&p, NULL, &a, &l), CDNAGEN_OK);
     a.a_scales_stride = 0;
     a.n = 256;
     a.b_scales_stride = 1ll << 28; /* a tile of 128 columns may lie in two rows of scales */
@@ -278,6 +282,9 @@ static void large_matrices(void **state) {
     a.c = at(0x90000000000, (size_t)1 << 46);
     expect_error("grid", blockscale_bind(&p, NULL, &a, &l), CDNAGEN_LIMIT,
                  (const char *const[]){"2147483648 workgroups of 256", "16777215", NULL});
+    const plan walking = plan_of(TAG "_pers", "b=preshuffled");
+    expect_error("walk", blockscale_bind(&walking, NULL, &a, &l), CDNAGEN_LIMIT,
+                 (const char *const[]){"2147483648 tiles", "33554431", NULL});
 }
 
 static void shapes_from_structs(void **state) {

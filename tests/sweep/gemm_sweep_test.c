@@ -312,6 +312,56 @@ static void a_wave_has_rows_of_two_scales(void **state) {
     cdnagen_free_kernel(kernel);
 }
 
+/* A launch's K may have fewer tiles than its kernel has parts: those without any add zeros. */
+static void more_parts_than_k_has_tiles(void **state) {
+    (void)state;
+    static const struct {
+        kernel_row split;
+        const char *whole;
+    } rows[] = {
+        {{"gfx950", "mfma16x16x128_t16x64x256_4w_sk8", ""}, "mfma16x16x128_t16x64x256_4w"},
+        {{"gfx950", "mfma16x16x128_t128x128x128_8w_cluster_xcd_sk5", ""}, "mfma16x16x128_t128x128x128_8w_cluster"},
+        {{"gfx942", "mfma16x16x32_t32x64x128_4w_sk8", ""}, "mfma16x16x32_t32x64x128_4w"}};
+    static const int lengths_of_k[] = {1, 128, 300, 513};
+    for (size_t i = 0; i < COUNT(rows) * COUNT(lengths_of_k); i++) {
+        const kernel_row *const split = &rows[i / COUNT(lengths_of_k)].split;
+        const kernel_row whole = {split->chip, rows[i / COUNT(lengths_of_k)].whole, ""};
+        cdnagen *const ctx = simulate(split->chip, "late poison check=all threads=1");
+        char shape[NAME_BYTES];
+        plan of_kernel, p;
+        snprintf(shape, sizeof shape, "m=33 n=80 k=%d data=exact", lengths_of_k[i % COUNT(lengths_of_k)]);
+        cdnagen_kernel *const kernel = kernel_of(ctx, split, "m=33 n=80 k=2049", &of_kernel);
+        cdnagen_free_kernel(kernel_of(ctx, &whole, shape, &p));
+        problem data;
+        void *device[PROBLEM_BUFFERS_MAX] = {NULL}, *workspace;
+        const size_t size = blockscale_workspace_bytes((const blockscale_variant *)of_kernel.variant, 33, 80);
+        void *const zeros = calloc(1, size);
+        assert_non_null(zeros);
+        if (p.family->workload->make(&p, 3, &data) || p.family->workload->reference(&p, &data) ||
+            cdnagen_alloc(ctx, size, &workspace) || cdnagen_copy_to_device(ctx, workspace, zeros, size))
+            fail_msg("%s", cdnagen_error());
+        for (size_t b = 0; b < data.buffer_count; b++)
+            if (cdnagen_alloc(ctx, data.buffers[b].bytes, &device[b]) ||
+                cdnagen_copy_to_device(ctx, device[b], data.buffers[b].data, data.buffers[b].bytes))
+                fail_msg("%s", cdnagen_error());
+        cdnagen_gemm_blockscale_args args;
+        uint16_t c[33 * 80];
+        p.family->workload->arguments(&p, &data, device, &args);
+        args.workspace = (cdnagen_buffer){workspace, size};
+        if (cdnagen_launch_gemm_blockscale(kernel, &args, NULL) || cdnagen_synchronize(ctx, NULL) ||
+            cdnagen_copy_to_host(ctx, c, args.c.ptr, sizeof c))
+            fail_msg("%s %s: %s", split->tag, shape, cdnagen_error());
+        for (size_t x = 0; x < COUNT(c); x++)
+            if (c[x] != gemm_out_bits(GEMM_BF16, ((const float *)data.reference)[x]))
+                fail_msg("%s %s: [%zu, %zu] is 0x%04x", split->tag, shape, x / 80, x % 80, c[x]);
+        for (size_t b = 0; b < data.buffer_count; b++) cdnagen_free_memory(ctx, device[b]);
+        cdnagen_free_memory(ctx, workspace);
+        p.family->workload->release(&data);
+        cdnagen_free_kernel(kernel);
+        free(zeros);
+    }
+}
+
 /* Rows of C so far apart that the last ones are beyond 4 GiB; every row is right, and its neighbourhood untouched. */
 static void c_spans_more_than_four_gib(void **state) {
     (void)state;
@@ -437,7 +487,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     cases = calloc(CASES_MAX, sizeof *cases);
-    struct CMUnitTest *const tests = calloc(CASES_MAX + 7, sizeof *tests);
+    struct CMUnitTest *const tests = calloc(CASES_MAX + 8, sizeof *tests);
     if (!cases || !tests) return 1;
     if (argc > 2 && !strcmp(argv[2], "--full"))
         select_all();
@@ -450,6 +500,7 @@ int main(int argc, char **argv) {
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(launches_repeat_to_the_bit);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(k_of_zero_writes_zeros);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(a_wave_has_rows_of_two_scales);
+        tests[count++] = (struct CMUnitTest)cmocka_unit_test(more_parts_than_k_has_tiles);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(c_spans_more_than_four_gib);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(lengths_make_no_kernel);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_tag_that_auto_takes_is_swept);
