@@ -27,6 +27,7 @@ set_target_properties(cdnagen_rt PROPERTIES
 target_link_libraries(cdnagen_rt PRIVATE cdnagen_runtime)
 get_target_property(CDNAGEN_LINK_OPTIONS cdnagen_shared LINK_OPTIONS)
 target_link_options(cdnagen_rt PRIVATE ${CDNAGEN_LINK_OPTIONS})
+target_link_options(cdnagen_shared PRIVATE -Wl,--wrap=__cxa_atexit) # ir/process.c
 
 # Static: one object in which every name but the public ones is local, lld included, so that neither our `tag_parse` nor
 # another copy of lld can clash with the host's. LLVM itself stays outside: the package files name it.

@@ -103,7 +103,7 @@ CDNAGEN_API cdnagen_status cdnagen_supports(const char *tag, const char *shape, 
 /* cdnagen_free_kernel: release a kernel; its launches must have completed. NULL is fine. */
 CDNAGEN_API void cdnagen_free_kernel(cdnagen_kernel *kernel);
 
-/* ---- contexts: a NULL ctx is, in every call, the process's default one, of default options and never freed ---- */
+/* ---- contexts: a NULL ctx is, in every call, the process's default one, of default options ---- */
 
 typedef enum cdnagen_spill_policy { CDNAGEN_SPILLS_ALLOW = 0, CDNAGEN_SPILLS_REFUSE = 1 } cdnagen_spill_policy;
 typedef enum cdnagen_log_level { CDNAGEN_LOG_WARNING = 1, CDNAGEN_LOG_INFO = 2 } cdnagen_log_level;
@@ -163,6 +163,12 @@ CDNAGEN_API cdnagen_status cdnagen_create_context(const cdnagen_options *options
 /* cdnagen_free_context: give a context up; its kernels stay good until they are freed. Free its device memory before.
  * NULL is fine. */
 CDNAGEN_API void cdnagen_free_context(cdnagen *ctx);
+
+/* cdnagen_shutdown: free the default context with what it keeps loaded, as cdnagen_free_context does; kernels that a caller
+ * holds stay good. The next call with a NULL context makes a new one. A process need not call it: at its end nothing of
+ * this library calls HIP, and threads may still be generating or launching. It is for those that unload HIP, or count what
+ * is loaded, while they live on. */
+CDNAGEN_API void cdnagen_shutdown(void);
 
 /* cdnagen_device_name: what launches run on, "AMD Instinct MI350X (gfx950)" or "simulator (gfx950)"; opens it.
  * owner: *name is the context's

@@ -46,6 +46,14 @@ static void after_fork_in_child(void) {
     process_unlock_lld();
 }
 
+/* The destructors of LLVM and lld, which libcdnagen.so registers here (cmake/library.cmake): none runs, as it is never
+ * unloaded, and at the process's end another thread may still be compiling. */
+int __wrap___cxa_atexit(void (*destroy)(void *), void *object, void *library);
+int __wrap___cxa_atexit(void (*destroy)(void *), void *object, void *library) {
+    (void)destroy, (void)object, (void)library;
+    return 0;
+}
+
 /* When the library is loaded: at the first step it would be too late for a fork during that step. */
 __attribute__((constructor)) static void watch_forks(void) {
     forks_unwatched = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
@@ -84,8 +92,23 @@ static cdnagen_status start_once(void) {
                : CDNAGEN_OK;
 }
 
+/* At the end of a thread, and of the main one before the handlers of atexit, C++ destroys what LLVM and lld keep for it:
+ * from then on it can generate no more. */
+int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *library);
+extern void *__dso_handle;
+static _Thread_local int end_is_watched, has_ended;
+static void note_end(void *ended) { *(int *)ended = 1; }
+
+static cdnagen_status thread_must_live(const char *what) {
+    if (!end_is_watched) end_is_watched = !__cxa_thread_atexit_impl(note_end, &has_ended, &__dso_handle);
+    return has_ended
+               ? fail(CDNAGEN_COMPILE, "%s: this thread, or the process, is at its end: generate kernels before", what)
+               : CDNAGEN_OK;
+}
+
 static cdnagen_status run_guarded(const char *what, cdnagen_status (*step)(void *of), void *of, int *lost) {
     TRY(start_once());
+    TRY(thread_must_live(what));
     if (*lost) return fail(CDNAGEN_COMPILE, "%s: an earlier step ended in a fatal error of LLVM", what);
     guard g;
     guard *const outer = running;

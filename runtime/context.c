@@ -247,6 +247,15 @@ cdnagen_status context_of(cdnagen **ctx) {
     return s;
 }
 
+void cdnagen_shutdown(void) {
+    pthread_mutex_lock(&default_lock);
+    cdnagen *const ctx = default_context;
+    default_context = NULL;
+    pthread_mutex_unlock(&default_lock);
+    cdnagen_free_context(ctx);
+    loaded_reap();
+}
+
 static cdnagen_status make_ready(cdnagen *ctx, char note[DEVICE_NOTE_BYTES]) {
     TRY(device_prepare(ctx->device_choice, ctx->device_index, ctx->target_given ? &ctx->target : NULL, ctx->sim_mode,
                        &ctx->device, note));

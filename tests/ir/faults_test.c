@@ -178,6 +178,36 @@ static void a_fatal_error_of_llvm_is_a_status(void **state) {
     }
 }
 
+/* Assembly that no register allocation can satisfy, or that does not assemble. */
+static void an_impossible_constraint_is_a_status(void **state) {
+    (void)state;
+    static const struct {
+        const char *assembly, *constraints, *says;
+    } rows[] = {
+        {"v_mov_b32 $0, $1", "={v1000},v", "couldn't allocate output register for constraint '{v1000}'"},
+        {"v_mov_b32 $0, $1", "=v,{s500}", "couldn't allocate input reg for constraint '{s500}'"},
+        {"v_mov_b32 $0, $1", "=Q,v", "constraint"},
+        {"v_no_such_instruction $0, $1", "=v,v", "invalid instruction"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ir *const e = open_kernel("gfx950");
+        LLVMTypeRef word = llvm_type(e, I32);
+        const LLVMTypeRef signature = LLVMFunctionType(word, &word, 1, 0);
+        const LLVMValueRef callee =
+            LLVMGetInlineAsm(signature, rows[i].assembly, strlen(rows[i].assembly), rows[i].constraints,
+                             strlen(rows[i].constraints), 1, 0, LLVMInlineAsmDialectATT, 0);
+        LLVMValueRef argument = e_workitem(e).v;
+        LLVMBuildCall2(e->builder, signature, callee, &argument, 1, "");
+        store_out(e, e_f32(e, 1));
+        bytes object = {0};
+        assert_int_equal(finish(e, &object), CDNAGEN_COMPILE);
+        if (!strstr(cdnagen_error(), rows[i].says)) fail_msg("%s: %s", rows[i].constraints, cdnagen_error());
+        assert_null(object.data);
+        ir_free(e);
+        assert_next_kernel_compiles();
+    }
+}
+
 static void lds_beyond_the_chip_is_a_status(void **state) {
     (void)state;
     ir *const e = open_kernel("gfx950");
@@ -287,6 +317,7 @@ int main(void) {
         cmocka_unit_test(a_fatal_error_in_the_disassembler_is_a_status),
         cmocka_unit_test(code_that_is_none_is_listed_as_such),
         cmocka_unit_test(a_fatal_error_in_lld_is_a_status_and_the_end_of_linking),
+        cmocka_unit_test(an_impossible_constraint_is_a_status),
         cmocka_unit_test(lds_beyond_the_chip_is_a_status),
         cmocka_unit_test(a_limit_of_the_machine_is_named),
         cmocka_unit_test(an_unfinished_block_is_refused_by_the_verifier),

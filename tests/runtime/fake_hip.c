@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A libamdhip64 for tests, built with the device property layout of HIP 5 or (FAKE_HIP_6) of HIP 6. It records calls,
  * checks arguments, and fails where it is told to: fake_hip.fail_function, or the environment's
- * FAKE_HIP_FAIL=hipMalloc=2 for programs that cannot reach it. */
+ * FAKE_HIP_FAIL=hipMalloc=2 for programs that cannot reach it. With FAKE_HIP_TELL it says on stderr what it unloads. */
 #include "tests/runtime/fake_hip.h"
 
 #include <pthread.h>
@@ -263,6 +263,7 @@ hip_error hipModuleUnload(hip_module module) {
     pthread_mutex_unlock(&lock);
     free(module);
     fake_hip.unloads++;
+    if (getenv("FAKE_HIP_TELL")) fputs("unload\n", stderr);
     return 0;
 }
 hip_error hipModuleGetFunction(hip_function *function, hip_module module, const char *name) {
