@@ -167,7 +167,7 @@ static int evict(int format, const char *key) {
 }
 
 /* A look at the whole directory costs some milliseconds for a thousand entries: this process writes a 64th of the limit
- * between two, and evicts a 16th below it, so that a few processes that write at once stay within it. */
+ * between two, and stays a 16th below it, which is for what other processes write at the same moment. */
 static int survey_and_evict(cache *c, size_t wanted) {
     const int format = open_format(c->writer);
     if (format < 0) return 1; /* nothing is there yet, or the write will tell why not */
@@ -189,7 +189,7 @@ static int survey_and_evict(cache *c, size_t wanted) {
     }
     mem_free(s.all);
     close(format);
-    return !s.failed && s.total <= limit && wanted <= limit - s.total;
+    return !s.failed && (!s.total || (s.total <= high && wanted <= high - s.total));
 }
 
 int evict_for(cache *c, size_t wanted) {
