@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Contexts: options over environment over defaults, resolved once; the default context; the log. */
 #include "runtime/context.h"
-#include "runtime/loaded.h"
 
 #include <errno.h>
 #include <stdarg.h>

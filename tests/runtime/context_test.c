@@ -168,6 +168,22 @@ static void default_context_is_made_once_by_many_threads(void **state) {
     assert_string_equal(name, "simulator (gfx950)");
 }
 
+static void a_shutdown_frees_the_default_context_and_the_next_call_makes_one(void **state) {
+    (void)state;
+    cdnagen_shutdown();
+    cdnagen_shutdown(); /* of nothing */
+    setenv("CDNAGEN_DEVICE", "sim", 1);
+    const long before = mem_live();
+    for (int turn = 1; turn <= 2; turn++) {
+        const char *name;
+        assert_int_equal(cdnagen_device_name(NULL, &name), CDNAGEN_OK);
+        assert_int_equal(fake_sim.opened, turn);
+        assert_true(mem_live() > before);
+        cdnagen_shutdown();
+        assert_int_equal(mem_live(), before);
+    }
+}
+
 static void *ask_name(void *ctx) {
     const char *name = NULL;
     return cdnagen_device_name(ctx, &name) == CDNAGEN_OK ? (void *)(uintptr_t)name : NULL;
@@ -331,6 +347,7 @@ int main(void) {
         cmocka_unit_test_setup(an_option_outlives_its_string, clean),
         cmocka_unit_test_setup(sizes_of_options, clean),
         cmocka_unit_test_setup(default_context_is_made_once_by_many_threads, clean),
+        cmocka_unit_test_setup(a_shutdown_frees_the_default_context_and_the_next_call_makes_one, clean),
         cmocka_unit_test_setup(device_is_opened_once_by_many_threads_and_not_before_it_is_needed, clean),
         cmocka_unit_test_setup(auto_takes_the_simulator_and_says_why, clean),
         cmocka_unit_test_setup(bad_simulator_words_are_refused, clean),
