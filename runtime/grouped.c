@@ -9,7 +9,7 @@
 
 cdnagen_status cdnagen_gemm_grouped_workspace(const cdnagen_kernel *kernel, int64_t groups, int64_t m, int64_t n,
                                               size_t *size) {
-    if (!kernel || !size) return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL", kernel ? "size" : "kernel");
+    if (!kernel || !size) return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL", kernel ? "bytes" : "kernel");
     const plan *const p = &kernel->prepared->plan;
     if (p->family != &gemm_grouped_family)
         return fail(CDNAGEN_BAD_ARGUMENT, "the kernel is %s, not of gemm_grouped", p->symbol);

@@ -489,6 +489,7 @@ static void default_directory(void **state) {
         {NULL, "x", "/", NULL, "HOME is /"},
         {NULL, NULL, "//", NULL, "HOME is /"},
         {NULL, NULL, "h", NULL, "HOME is not an absolute path"},
+        {NULL, NULL, "/a:b", NULL, "HOME has a ':' in it, which separates roots: name one by CDNAGEN_CACHE_DIR"},
         {NULL, "/x", NULL, "/x/cdnagen", "XDG_CACHE_HOME"},
     };
     static const char *const names[] = {"CDNAGEN_CACHE_DIR", "XDG_CACHE_HOME", "HOME"};
