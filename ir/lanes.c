@@ -69,9 +69,12 @@ static val moved(ir *e, val a, int control, int rows, val none) {
 /* Within rows of 16 lanes by 1, 2, 4, 8; then row 0's sum to row 1 and row 2's to row 3; then row 1's to rows 2 and 3. */
 val e_scan_step(ir *e, val a, int step, val none) {
     enum { ROW_SHR = 0x110, ROW_BCAST15 = 0x142, ROW_BCAST31 = 0x143 };
+    static const struct {
+        int control, rows;
+    } moves[SCAN_STEPS] = {{ROW_SHR + 1, 15}, {ROW_SHR + 2, 15}, {ROW_SHR + 4, 15},
+                           {ROW_SHR + 8, 15}, {ROW_BCAST15, 10}, {ROW_BCAST31, 12}};
     if (!expect(e, step >= 0 && step < SCAN_STEPS, "e_scan_step", "steps are 0 to 5")) return none;
-    if (step < 4) return moved(e, a, ROW_SHR + (1 << step), 15, none);
-    return step == 4 ? moved(e, a, ROW_BCAST15, 10, none) : moved(e, a, ROW_BCAST31, 12, none);
+    return moved(e, a, moves[step].control, moves[step].rows, none);
 }
 
 val e_lane_below(ir *e, val a, val none) {
