@@ -8,7 +8,8 @@ from cdnagen.error import refuse
 
 BYTES = {"u8": 1, "e4m3fn": 1, "e4m3fnuz": 1, "ue8m0": 1, "u16": 2, "bf16": 2, "f16": 2, "f32": 4, "i32": 4, "i64": 8}
 
-# Elements without a sign to them, "V1" and "V2", are what ml_dtypes calls its FP8 and bfloat16: bytes here.
+# What numpy has no word for is "V1" or "V2"; the array's dtype may have a name for it, as those of ml_dtypes and torch.
+_OF_NAME = {"float8_e4m3fn": "e4m3fn", "float8_e4m3fnuz": "e4m3fnuz", "float8_e8m0fnu": "ue8m0", "bfloat16": "bf16"}
 _OF_TYPESTR = {"u1": "u8", "i1": "u8", "V1": "u8", "u2": "u16", "i2": "u16", "V2": "u16", "f2": "f16", "f4": "f32",
                "i4": "i32", "i8": "i64"}
 
@@ -114,7 +115,7 @@ def _of_interface(name, array, interface, is_host):
     if word not in _OF_TYPESTR or order == ">":
         raise refuse(f"{name} has elements \"{interface['typestr']}\": view them as unsigned bytes or 16-bit words if "
                      "they are FP8 or bf16; f16, f32, i32 and i64 are taken as they are")
-    kind = _OF_TYPESTR[word]
+    kind = _OF_NAME.get(str(getattr(array, "dtype", "")).rpartition(".")[2], _OF_TYPESTR[word])
     strides = interface.get("strides")
     if strides is not None:
         if any(s % BYTES[kind] for s in strides):

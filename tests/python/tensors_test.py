@@ -59,6 +59,14 @@ class CudaArray:
         self.__cuda_array_interface__ = {"data": (pointer, False), "shape": shape, "typestr": typestr, "version": 3}
 
 
+class Named:
+    """Named: an array whose dtype numpy does not know, as of ml_dtypes."""
+
+    def __init__(self, array, dtype):
+        self.__array_interface__ = array.__array_interface__
+        self.array, self.dtype = array, dtype
+
+
 class Operands(unittest.TestCase):
     def setUp(self):
         self.ctx = cdnagen.Context(device="sim", target="gfx950", cache_dir="")
@@ -126,6 +134,13 @@ class Operands(unittest.TestCase):
     def test_unsized_elements_are_bytes(self):
         self.launch(a=self.good["a"].view("V1"), c=self.good["c"].view("V2"))
         self.expect(self.good["c"])
+
+    def test_a_dtype_with_a_name_is_what_it_says(self):
+        good = self.good
+        self.launch(a=Named(good["a"].view("V1"), "float8_e4m3fn"), c=Named(good["c"].view("V2"), "bfloat16"))
+        self.expect(good["c"])
+        with self.assertRaisesRegex(cdnagen.Error, "a has elements of e4m3fnuz; they must be u8 or e4m3fn"):
+            self.launch(a=Named(good["a"].view("V1"), "torch.float8_e4m3fnuz"))
 
     def test_readonly_inputs(self):
         self.good["a"].flags.writeable = False
