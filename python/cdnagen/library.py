@@ -76,9 +76,10 @@ for _name, _arguments in {
     _function = getattr(lib, _name)
     _function.restype, _function.argtypes, _function.errcheck = c.c_int, _arguments, _raise
 
-for _name in "cdnagen_free_kernel", "cdnagen_free_context":
+_procedures = {"cdnagen_free_kernel": [_handle], "cdnagen_free_context": [_handle], "cdnagen_shutdown": []}
+for _name, _arguments in _procedures.items():
     _function = getattr(lib, _name)
-    _function.restype, _function.argtypes = None, [_handle]
+    _function.restype, _function.argtypes = None, _arguments
 
 
 def stream_handle(stream):
