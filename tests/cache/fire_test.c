@@ -88,6 +88,41 @@ static void every_read_and_write_is_short(void **state) {
     }
 }
 
+/* A pack is written beside and renamed: what is in place is the old one or the new one, whole. */
+static void a_pack_is_there_whole_or_as_it_was(void **state) {
+    (void)state;
+    static const int errors[] = {ENOSPC, EIO, EROFS, EDQUOT, ESTALE};
+    char *dir = scratch_dir(), *path = strdup(scratch_path("%s/pack", dir));
+    cache_blob *before = blob_make("key", 3, "old", 3), *after = blob_make("key", 3, "new", 3);
+    int trials = 0, failures = 0;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        for (int at = 1, met = 1; met; at++, trials++) {
+            assert_int_equal(pack_write(path, &before, 1), CDNAGEN_OK);
+            const shim_plan plan = {.under = dir, .action = SHIM_FAIL, .at = at, .error = errors[i]};
+            shim_arm(&plan);
+            const cdnagen_status status = pack_write(path, &after, 1);
+            shim_disarm();
+            met = *shim_name() != 0;
+            failures += status != CDNAGEN_OK;
+            if (status) assert_non_null(strstr(cdnagen_error(), strerror(errors[i])));
+            pack *p = NULL;
+            const char *problem;
+            assert_int_equal(pack_open(path, 0, &p), CDNAGEN_OK);
+            cache_blob *b = pack_read(p, 0, &problem);
+            assert_non_null(b);
+            assert_memory_equal(cache_blob_data(b), status ? "old" : "new", 3);
+            cache_blob_release(b);
+            pack_close(p);
+            assert_int_equal(scratch_files(dir, ""), 1); /* and nothing is left beside it */
+        }
+    print_message("writing packs: %d trials, %d failures, each told\n", trials, failures);
+    assert_true(failures > 15 && failures < trials);
+    cache_blob_release(before);
+    cache_blob_release(after);
+    free(path);
+    scratch_remove(dir);
+}
+
 /* ---- processes that are killed or stopped ---- */
 
 typedef struct doomed {
@@ -189,9 +224,13 @@ static void names_are_short(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_call_is_made),         cmocka_unit_test(every_call_fails_in_every_way),
-        cmocka_unit_test(every_read_and_write_is_short),      cmocka_unit_test(a_process_is_killed_at_every_call),
-        cmocka_unit_test(a_process_is_stopped_at_every_call), cmocka_unit_test(names_are_short),
+        cmocka_unit_test(every_kind_of_call_is_made),
+        cmocka_unit_test(every_call_fails_in_every_way),
+        cmocka_unit_test(every_read_and_write_is_short),
+        cmocka_unit_test(a_pack_is_there_whole_or_as_it_was),
+        cmocka_unit_test(a_process_is_killed_at_every_call),
+        cmocka_unit_test(a_process_is_stopped_at_every_call),
+        cmocka_unit_test(names_are_short),
     };
     return cmocka_run_group_tests_name("cache under fire", tests, NULL, NULL);
 }
