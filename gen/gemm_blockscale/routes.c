@@ -14,7 +14,7 @@ enum { CHOICES_MAX = 2 /* tags of a row; also the widths of a split one */ };
 typedef struct job {
     const chip *chip;
     int64_t m, n, k;
-    int shared; /* columns share scales of B; a scale a column leaves no registers for the largest tiles of 4 waves */
+    int shared; /* columns share scales of B; a scale a column leaves no registers for the largest tiles */
 } job;
 
 /* ---- conditions, one a function. source: README.md of this folder, "Routes" ---- */
@@ -38,6 +38,7 @@ static int is_deep(const job *j) {
     const int64_t count = tiles(j, 128, 256);
     return has_wide_dma(j) && j->k >= 4608 && (is_full(j, count) || count >= 4 * j->chip->cus);
 }
+static int is_deep_and_shared(const job *j) { return is_deep(j) && j->shared; }
 static int fills_device(const job *j) { return has_wide_dma(j) && j->shared && tiles(j, 64, 256) >= j->chip->cus; }
 static int is_deep_without_wide_dma(const job *j) {
     return !has_wide_dma(j) && j->shared && j->k >= 8192 && j->n % 256 == 0 && tiles(j, 64, 256) >= j->chip->cus;
@@ -67,7 +68,8 @@ typedef struct route {
 static const route routes[] = {
     {is_decode, SPLIT_BY_GRID, {NULL}},
     {is_narrow_and_deep, ORDER_OF_TAG, {"t128x256x128_8w_cluster"}},
-    {is_deep, ORDER_OF_TAG, {"t128x256x128_8w_cluster", "t192x256x128_8w_cluster"}},
+    {is_deep, ORDER_OF_TAG, {"t128x256x128_8w_cluster"}},
+    {is_deep_and_shared, ORDER_OF_TAG, {"t192x256x128_8w_cluster"}},
     {fills_device, ORDER_BY_MODEL, {"t64x256x128_4w_cs_async_wpe2"}},
     {is_deep_without_wide_dma, ORDER_OF_TAG, {"t64x256x128_4w_cs_wpe2"}},
     {is_square_without_wide_dma, ORDER_BY_MODEL, {"t128x128x128_4w_wm2_cs"}},
