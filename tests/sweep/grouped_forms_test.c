@@ -188,7 +188,7 @@ static void forms_are_captured_cold(void **state) {
     static const char *const lengths[] = {"groups=3 m=70 n=256 k=256", "groups=3 m=66 n=256 k=512",
                                           "groups=3 m=70 n=256 k=0"};
     for (int which = 0; which < CHIP_COUNT; which++) {
-        const hip_table *hip;
+        const hip_table *hip = NULL;
         cdnagen *const ctx = cold(chips[which].name, &hip);
         for (size_t row = 0; row < COUNT(forms); row++) {
             call calls[COUNT(lengths)];
