@@ -114,6 +114,36 @@ static void metadata_that_lie_reach_no_other_group(void **state) {
         }
 }
 
+/* The same where a scan takes its second round: groups from number 64 on end before, at and behind where the first 64 do. */
+static void metadata_that_lie_past_the_first_round(void **state) {
+    (void)state;
+    enum { GROUPS = 70, ROUND = 64 };
+    static const struct {
+        grouped_layout layout;
+        const char *shape;
+        int unit; /* of an extent */
+    } rows[] = {{GROUPED_SIZES, "layout=sizes groups=70 m=100 n=64 k=128", 1},
+                {GROUPED_OFFSETS, "layout=offsets groups=70 m=100 n=64 k=128", 1},
+                {GROUPED_N_OFFSETS, "layout=n_offsets groups=70 m=20 n=800 k=128", 8},
+                {GROUPED_K_OFFSETS, "layout=k_offsets groups=70 m=20 n=64 k=1600", 16}};
+    static const int later[GROUPS - ROUND] = {40, -7, 70, 70, 66, 1000};
+    for (int which = 0; which < CHIP_COUNT; which++)
+        for (size_t i = 0; i < COUNT(rows); i++) {
+            const kernel_row k = runs_row(which, "t32x64x128");
+            int64_t counts[GROUPS];
+            int32_t ends[GROUPS];
+            for (int g = 0; g < GROUPS; g++) {
+                counts[g] = g < ROUND ? 1 : later[g - ROUND];
+                ends[g] = rows[i].unit * (g < ROUND ? g + 1 : later[g - ROUND]);
+            }
+            const int is_count = rows[i].layout == GROUPED_SIZES;
+            run_result r;
+            runs_with(&k, rows[i].shape, LATE, is_count ? (void *)counts : ends, is_count ? sizeof counts : sizeof ends,
+                      &r);
+            runs_let_go(&r);
+        }
+}
+
 /* Columns of a group that fill no quad stay as they were, and the next group's are its own: twice the same. */
 static void columns_that_fill_no_quad_are_left(void **state) {
     (void)state;
@@ -173,6 +203,7 @@ int main(void) {
         cmocka_unit_test(wpe_changes_no_bit),
         cmocka_unit_test(launches_repeat_to_the_bit),
         cmocka_unit_test(metadata_that_lie_reach_no_other_group),
+        cmocka_unit_test(metadata_that_lie_past_the_first_round),
         cmocka_unit_test(columns_that_fill_no_quad_are_left),
         cmocka_unit_test(a_k_that_fills_no_load_harms_nobody_else),
         cmocka_unit_test(lengths_and_groups_make_no_kernel),

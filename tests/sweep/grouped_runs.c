@@ -2,8 +2,10 @@
 /* Launches of gemm_grouped on the simulator, for its sweeps. */
 #include "tests/sweep/grouped_runs.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "core/fp8.h"
 #include "sim/sim.h"
 #include "study/check.h"
 
@@ -69,6 +71,23 @@ void runs_graded(const kernel_row *k, const char *shape, const char *mode, uint6
     cdnagen_free_kernel(kernel);
 }
 
+/* fill_gaps: what no group had, which is NaN, becomes 1: other extents may give it to one. */
+static void fill_gaps(const plan *p, problem *data, size_t margin) {
+    const fp8_kind kind = p->target.chip->fp8;
+    const uint8_t one = fp8_from_f32(kind, 1);
+    for (int i = GROUPED_A; i <= GROUPED_B_SCALES; i++) {
+        const problem_buffer *const b = &data->buffers[i];
+        uint8_t *const operand = (uint8_t *)b->data + margin;
+        float *const scales = (float *)(void *)operand;
+        const size_t size = b->bytes - 2 * margin;
+        const int is_operand = i == GROUPED_A || i == GROUPED_B;
+        for (size_t j = 0; j < size && is_operand; j++)
+            if (isnan(f32_from_fp8(kind, operand[j]))) operand[j] = one;
+        for (size_t j = 0; j < size / sizeof *scales && !is_operand; j++)
+            if (isnan(scales[j])) scales[j] = 1;
+    }
+}
+
 /* upload: the problem's buffers, with these extents in place of its own. */
 static void upload(cdnagen *ctx, const plan *p, problem *data, void **device, const void *extents,
                    size_t extent_bytes) {
@@ -78,7 +97,10 @@ static void upload(cdnagen *ctx, const plan *p, problem *data, void **device, co
         if (cdnagen_alloc(ctx, data->buffers[i].bytes, &device[i])) fail_msg("%s", cdnagen_error());
     w->arguments(p, data, device, &args);
     const size_t margin = (size_t)((char *)args.extents.ptr - (char *)device[GROUPED_EXTENTS]);
-    if (extents) memcpy((char *)data->buffers[GROUPED_EXTENTS].data + margin, extents, extent_bytes);
+    if (extents) {
+        memcpy((char *)data->buffers[GROUPED_EXTENTS].data + margin, extents, extent_bytes);
+        fill_gaps(p, data, margin);
+    }
     if (w->reference(p, data)) fail_msg("%s", cdnagen_error());
     for (size_t i = 0; i < data->buffer_count; i++)
         if (cdnagen_copy_to_device(ctx, device[i], data->buffers[i].data, data->buffers[i].bytes))
