@@ -17,13 +17,19 @@
 
 enum { SAID_MAX = 16 << 10, WAIT_MAX = 1 << 30 /* ms, of a poll */ };
 
+/* passes_on: what is not for this library, and whom its user trusts. */
+static int passes_on(const char *variable) {
+    return strncmp(variable, "CDNAGEN_", strlen("CDNAGEN_")) != 0 ||
+           !strncmp(variable, "CDNAGEN_CACHE_TRUST=", strlen("CDNAGEN_CACHE_TRUST="));
+}
+
 /* make_environment: pointers into the process's own, and `variable`.   owner: mem_free */
 static const char **make_environment(const char *variable) {
     size_t count = 0, kept = 0;
     while (environ[count]) count++;
     const char **const to = mem_alloc((count + 2) * sizeof *to);
     for (size_t i = 0; to && i < count; i++)
-        if (strncmp(environ[i], "CDNAGEN_", strlen("CDNAGEN_")) != 0) to[kept++] = environ[i];
+        if (passes_on(environ[i])) to[kept++] = environ[i];
     if (to) to[kept] = variable;
     return to;
 }

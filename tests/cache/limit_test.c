@@ -208,6 +208,32 @@ static void where_all_is_loaded_what_is_new_stays_in_memory(void **state) {
     scratch_remove(dir);
 }
 
+static void every_allocation_may_fail_while_room_is_made(void **state) {
+    (void)state;
+    int failures = 0;
+    for (int was_reached = 1; was_reached; failures += was_reached) {
+        char *dir = fill();
+        const long live = mem_live();
+        mem_fail_at(failures + 1);
+        cache *c = NULL;
+        cdnagen_cache_tier tier;
+        const cache_options options = {.roots = dir, .disk_bytes = LIMIT};
+        if (!cache_open(&options, &c)) {
+            cache_blob_release(cache_get(c, name_of(1), &tier));
+            for (int i = 100; i < 106; i++) cache_blob_release(put(c, i));
+            cache_close(c);
+        }
+        void *const left = mem_alloc(1);
+        was_reached = left != NULL; /* by what came before it */
+        mem_free(left);
+        mem_fail_at(0);
+        assert_int_equal(mem_live(), live);
+        assert_in_range(size_of(dir), LIMIT / 2, LIMIT);
+        scratch_remove(dir);
+    }
+    assert_in_range(failures, 8, 50);
+}
+
 static void an_entry_beyond_the_limit_is_not_written(void **state) {
     (void)state;
     char *dir = scratch_dir();
@@ -354,6 +380,7 @@ int main(void) {
         cmocka_unit_test(what_another_process_has_loaded_stays_until_it_ends),
         cmocka_unit_test(a_forked_child_does_not_give_up_what_its_parent_has),
         cmocka_unit_test(where_all_is_loaded_what_is_new_stays_in_memory),
+        cmocka_unit_test(every_allocation_may_fail_while_room_is_made),
         cmocka_unit_test(an_entry_beyond_the_limit_is_not_written),
         cmocka_unit_test(a_clock_that_was_set_back_costs_nothing_but_the_order),
         cmocka_unit_test(a_directory_that_was_removed_is_pinned_anew),

@@ -92,6 +92,14 @@ static void the_bytes_depend_on_the_jobs_alone(void **state) {
     command_shell("diff -r a again"); /* the report too */
 }
 
+/* As container runtimes mount volumes; the workers are told too whom to trust. */
+static void a_folder_that_all_can_write_is_filled_on_request(void **state) {
+    (void)state;
+    command_shell("printf '" DIRECT " heads=64 dim=128\\n' >jobs && mkdir d && chmod 0777 d");
+    precompile_says("", "--jobs jobs --out d", 1, "set CDNAGEN_CACHE_TRUST=all");
+    precompile_says("CDNAGEN_CACHE_TRUST=all", "--jobs jobs --out d", 0, "1 jobs: 1 generated");
+}
+
 static void several_targets_are_told_apart(void **state) {
     (void)state;
     command_shell("printf '" DIRECT " heads=64 dim=128\\n' >jobs");
@@ -194,9 +202,13 @@ static void a_worker_that_cannot_be_started_is_told(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, command_setup, command_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_bad_line_never_stops_the_rest),         TEST(what_is_there_is_not_made_again),
-        TEST(the_bytes_depend_on_the_jobs_alone),      TEST(several_targets_are_told_apart),
-        TEST(a_memory_limit_is_one_kernels_own),       TEST(misbehaving_workers_are_contained_and_told),
+        TEST(a_bad_line_never_stops_the_rest),
+        TEST(what_is_there_is_not_made_again),
+        TEST(the_bytes_depend_on_the_jobs_alone),
+        TEST(several_targets_are_told_apart),
+        TEST(a_folder_that_all_can_write_is_filled_on_request),
+        TEST(a_memory_limit_is_one_kernels_own),
+        TEST(misbehaving_workers_are_contained_and_told),
         TEST(a_worker_that_cannot_be_started_is_told),
     };
     return cmocka_run_group_tests_name("precompile", tests, NULL, NULL);
