@@ -35,7 +35,7 @@ static cdnagen_status rules(const target *t, int *missed) {
     cdnagen *ctx = NULL;
     TRY(cdnagen_create_context(&options, &ctx));
     cdnagen_status s = grouped_rolled(ctx, t, missed);
-    if (!s) s = grouped_surplus(ctx, t, missed);
+    if (!s) s = grouped_surplus(ctx, missed);
     cdnagen_free_context(ctx);
     if (!s) s = grouped_registers(missed);
     if (!s) s = grouped_compiling(t, missed);

@@ -38,7 +38,7 @@ int grouped_report(const grouped_case *all, const grouped_outcome *results, size
 /* grouped_surplus: a row a number of groups: what workgroups without a tile cost a launch; grouped_rolled: K in a loop
  * against straight-line code; grouped_registers: of the widest preshuffled tile with two waves asked;
  * grouped_compiling: time and size of code by K. Each counts what it missed. */
-cdnagen_status grouped_surplus(cdnagen *ctx, const target *t, int *missed);
+cdnagen_status grouped_surplus(cdnagen *ctx, int *missed);
 cdnagen_status grouped_rolled(cdnagen *ctx, const target *t, int *missed);
 cdnagen_status grouped_registers(int *missed);
 cdnagen_status grouped_compiling(const target *t, int *missed);

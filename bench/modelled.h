@@ -40,7 +40,7 @@ void *cases_memory(size_t size);
 int cases_run(const cases *c, int processes);
 
 /* compile_ms: the median of warm compiles in this thread, of a context without a cache; *code_bytes may be NULL.
- * errors: as gen_kernel */
+ * units: milliseconds of the thread's own   errors: as gen_kernel */
 cdnagen_status compile_ms(cdnagen *ctx, const char *tag, const char *shape, double *ms, uint32_t *code_bytes);
 
 #endif

@@ -240,6 +240,8 @@ static void k_block(four_waves *f, block *b, staged *coming) {
     gemm *const g = f->g;
     ir *const e = g->e;
     const int publishes = is_last_block(f, b) && b->next != NEXT_NONE, last = f->n_atoms - 1;
+    /* With nothing but MFMA to put between the reads of A, the scheduler would put them all behind the MFMA. */
+    const int keeps_order = g->scaling == GEMM_ROWS;
     for (int j = 0; j <= last; j++) {
         /* Before the last column, whose MFMA cover what is read after the barrier. */
         if (publishes && j == last && j > 0) publish(f, b, coming, j);
@@ -247,7 +249,10 @@ static void k_block(four_waves *f, block *b, staged *coming) {
         if (g->b.from_fn && !f->b_staged) gemm_fragment_from_fn(g, &b->rows, j);
         for (int i = 0; i < f->m_atoms; i++) {
             multiply(f, b, i, j);
-            if (j == last && !(publishes && j == 0)) replace_a(f, b, i);
+            if (j == last && !(publishes && j == 0)) {
+                replace_a(f, b, i);
+                if (keeps_order) e_sched_fence(e);
+            }
         }
         if (b->next != NEXT_NONE && !f->b_staged) load_b(f, j, b->kb, e_addi(e, b->t, 1), mask_of(b->next));
         e_sched_fence(e);

@@ -72,6 +72,7 @@ static const run_case cases[] = {
     {"stacked preshuffled", T128, "groups=4 m=288 n=256 k=256 b=preshuffled extents=64,128,32,64 data=coherent"},
     {"2D-3D preshuffled, 64 128 32 64", T128,
      "layout=offsets groups=4 m=288 n=256 k=256 b=preshuffled extents=64,128,32,64"},
+    {"stacked preshuffled, wide", "t128x256x128_cs_wpe2", "groups=3 m=300 n=512 k=384 b=preshuffled"},
     {"2D-3D preshuffled, exact", T64, "layout=offsets groups=4 m=284 n=256 k=256 b=preshuffled data=exact"},
     {"3D-3D preshuffled", T128, "layout=batched groups=4 m=128 n=256 k=256 b=preshuffled"},
     {"dynamic preshuffled", T128, "layout=padded groups=4 m=128 n=256 k=256 b=preshuffled data=coherent"},
