@@ -161,6 +161,17 @@ static void test_cache_commands(void **state) {
     command_free(&o);
 }
 
+static void test_cache_commands_without_a_cache(void **state) {
+    (void)state;
+    static const char *const words[] = {"cache info", "cache verify", "cache clear"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        outcome o = command_run("-u CDNAGEN_CACHE_DIR -u HOME -u XDG_CACHE_HOME", words[i]);
+        assert_int_equal(o.code, 0);
+        says(o.out, "no cache on disk: HOME is not set");
+        command_free(&o);
+    }
+}
+
 static void test_words_that_inform(void **state) {
     (void)state;
     static const struct {
@@ -189,8 +200,10 @@ static void test_doctor_on_the_cache(void **state) {
     } rows[] = {{"", "(from CDNAGEN_CACHE_DIR)\n"},
                 {"CDNAGEN_CACHE=off", "cache        none: CDNAGEN_CACHE=off"},
                 {"CDNAGEN_CACHE_DIR=file", "file (from CDNAGEN_CACHE_DIR): NOT A PACK"},
+                {"CDNAGEN_CACHE_DIR=open", "open (from CDNAGEN_CACHE_DIR): EVERY USER CAN WRITE IT"},
+                {"CDNAGEN_CACHE_DIR=open CDNAGEN_CACHE_TRUST=all", "open (from CDNAGEN_CACHE_DIR)\n"},
                 {"-u CDNAGEN_CACHE_DIR -u HOME -u XDG_CACHE_HOME", "memory only: HOME is not set"}};
-    command_shell("touch file");
+    command_shell("touch file && mkdir open && chmod 0777 open");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         outcome o = command_run(rows[i].environment, "doctor");
         says(o.out, rows[i].says);
@@ -207,6 +220,7 @@ int main(void) {
         TEST(test_dump_on_a_hit),
         TEST(test_stats),
         TEST(test_cache_commands),
+        TEST(test_cache_commands_without_a_cache),
         TEST(test_words_that_inform),
         TEST(test_doctor_on_the_cache),
     };

@@ -133,6 +133,36 @@ static void a_diagnosis_says_what_it_was_made_from(void **state) {
     command_free(&o);
 }
 
+/* The text is for reading: every change of the JSON stands in it, and each part of the verdict. */
+static void a_diagnosis_as_text(void **state) {
+    (void)state;
+#define SMALL "gemm_blockscale:mfma16x16x128_t16x64x128_4w m=16 n=64 k=256 --target gfx950"
+    static const char *const parts[] = {
+        "all figures below are a model's",
+        "active + wait_any + wait_inst = wave cycles: ",
+        "0 spills",
+        "not compared: gemm_blockscale: ",
+        "  pays\n",
+        "clk = fixed + slope * trips, least squares: fixed ",
+        "verdict      ",
+        "  can help               ",
+        "  cannot help            ",
+        "  hang on the traffic    none\n",
+        "\nstop         ",
+    };
+    outcome text = command_good("explain --diagnose " SMALL), json = command_good("explain --diagnose --json " SMALL);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) says(text.out, parts[i]);
+    json_t *all = json_loads(json.out, 0, NULL), *x;
+    size_t i;
+    assert_true(json_array_size(json_object_get(all, "changes")) >= 8);
+    json_array_foreach(json_object_get(all, "changes"), i, x)
+        says(text.out, json_string_value(json_object_get(x, "name")));
+    says(text.out, json_string_value(json_object_get(json_object_get(all, "identity"), "formula")));
+    json_decref(all);
+    command_free(&text);
+    command_free(&json);
+}
+
 static void refusals(void **state) {
     (void)state;
     command_shell("printf 'vgpr_count = 3\\n' > wrong");
@@ -152,9 +182,13 @@ static void refusals(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_says_that_it_is_modelled),          cmocka_unit_test(json_adds_up),
-        cmocka_unit_test(large_shapes_are_looked_at_in_part),     cmocka_unit_test(parameters_replace_the_table),
-        cmocka_unit_test(a_diagnosis_says_what_it_was_made_from), cmocka_unit_test(refusals),
+        cmocka_unit_test(text_says_that_it_is_modelled),
+        cmocka_unit_test(json_adds_up),
+        cmocka_unit_test(large_shapes_are_looked_at_in_part),
+        cmocka_unit_test(parameters_replace_the_table),
+        cmocka_unit_test(a_diagnosis_says_what_it_was_made_from),
+        cmocka_unit_test(a_diagnosis_as_text),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, command_setup, command_teardown);
 }
