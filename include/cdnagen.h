@@ -165,9 +165,10 @@ CDNAGEN_API cdnagen_status cdnagen_create_context(const cdnagen_options *options
 CDNAGEN_API void cdnagen_free_context(cdnagen *ctx);
 
 /* cdnagen_shutdown: free the default context with what it keeps loaded, as cdnagen_free_context does; kernels that a caller
- * holds stay good. The next call with a NULL context makes a new one. A process need not call it: at its end nothing of
- * this library calls HIP, and threads may still be generating or launching. It is for those that unload HIP, or count what
- * is loaded, while they live on. */
+ * holds stay good. The next call with a NULL context makes a new one. It is for those that unload HIP, or count what is
+ * loaded, while they live on: at a process's end nothing of this library calls HIP, and threads may still be generating
+ * or launching. A handler of atexit, and what a thread runs at its own end, generate no more: what is neither loaded nor
+ * cached is then CDNAGEN_COMPILE. */
 CDNAGEN_API void cdnagen_shutdown(void);
 
 /* cdnagen_device_name: what launches run on, "AMD Instinct MI350X (gfx950)" or "simulator (gfx950)"; opens it.
