@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The 4-wave core. A wave keeps the fragments of one K block of A and of one K tile of B in registers and multiplies them
  * column by column of atoms; each fragment is replaced by that of the next K tile as soon as its last MFMA is issued.
- * Preshuffled B comes straight from memory, A and plain B through two slots of LDS, one barrier a K tile. */
+ * Preshuffled B comes straight from memory, A and plain B through two slots of LDS, one barrier a K tile; or through one
+ * slot, with another barrier before it is written. */
 #include "gen/gemm/emit_gemm.h"
 
 enum { K_BLOCKS_MAX = 2, LDS_CHUNKS_MAX = 4, LANE_COLUMNS_MAX = 16 };
@@ -11,7 +12,7 @@ typedef struct four_waves {
     int k_blocks, m_atoms, n_atoms;
     int b_staged; /* plain B: through LDS like A */
     gemm_stage a_stage, b_stage;
-    int slot_bytes, b_place;                                                        /* a slot: A, then plain B */
+    int slot_bytes, b_place; /* a slot: A, then plain B; to the other one: 0 if there is none */
     val a_lane[K_BLOCKS_MAX][LDS_CHUNKS_MAX], b_lane[K_BLOCKS_MAX][LDS_CHUNKS_MAX]; /* chunks in slot 0 */
     val b_rows[GEMM_ATOMS_MAX];                                                     /* preshuffled B */
     val a_scale_at[GEMM_ATOMS_MAX],
@@ -139,6 +140,10 @@ static staged stage_begin(four_waves *f, val tile_index, gemm_mask mask) {
 static void stage_end(four_waves *f, const staged *s) {
     gemm *const g = f->g;
     const int younger = f->younger < VMCNT_MAX ? f->younger : VMCNT_MAX;
+    if (g->one_slot && f->is_steady) {
+        e_wait(g->e, WAIT_ANY, 0);
+        e_barrier(g->e);
+    }
     if (!s->by_dma && s->has_a) gemm_put(g, &f->a_stage, s->a, f->slot);
     if (!s->by_dma && s->has_b) gemm_put(g, &f->b_stage, s->b, e_addi(g->e, f->slot, f->b_place));
     e_wait(g->e, s->by_dma ? younger : WAIT_ANY, 0);
@@ -300,7 +305,7 @@ static four_waves begin(gemm *g) {
     f.m_atoms = f.sums.m_atoms;
     f.n_atoms = f.sums.n_atoms;
     f.b_place = g->bm * g->bk;
-    f.slot_bytes = f.b_place + (f.b_staged ? g->bn * g->bk : 0);
+    f.slot_bytes = g->one_slot ? 0 : f.b_place + (f.b_staged ? g->bn * g->bk : 0);
     f.slot = e_i32(e, 0);
     f.a = t_cols(e, g->atom, GEMM_SCALE_K, g->bm / g->waves_m);
     f.a_stage = gemm_stage_of(g, &g->a, 0, g->bm);

@@ -55,6 +55,7 @@ typedef struct gemm {
     int n_quads;        /* columns are a multiple of 4; of a quad that they cut nothing is stored */
     int unroll;         /* K is exactly so many tiles, without a loop; 0 = a loop */
     int cshuffle, async;
+    int one_slot;                     /* 4w: of LDS, for a K tile; without LDS DMA */
     int promote_every, promote_delay; /* atoms that are promoted together; groups of them that MFMA runs ahead */
     int turn; /* 8w: quarters of a K tile that four waves multiply while the other four load; 0 = no turns */
     gemm_scaling scaling;

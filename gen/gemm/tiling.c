@@ -31,7 +31,7 @@ gemm_geometry gemm_geometry_of(const gemm_tiling *t) {
     g.acc = g.m * g.n / LANES;
     g.a_bytes = lds_rows(t, g.bm) * g.bk;
     g.b_bytes = t->core == GEMM_8W || t->b_in_lds ? lds_rows(t, g.bn) * g.bk : 0;
-    g.lds_bytes = 2 * (g.a_bytes + g.b_bytes);
+    g.lds_bytes = (t->one_slot ? 1 : 2) * (g.a_bytes + g.b_bytes);
     const int shuffled = t->cshuffle ? g.bm * g.bn * 2 : 0;
     if (g.lds_bytes < shuffled) g.lds_bytes = shuffled;
     g.split_k = t->split_k ? t->split_k : 1;

@@ -12,6 +12,7 @@ typedef struct gemm_tiling {
     gemm_core core;
     int waves_m; /* along M; 0 = the core's own (4w: 1, 8w: 2) */
     int b_in_lds;
+    int one_slot; /* LDS holds one K tile, which is replaced between two barriers; else two */
     int cshuffle, async;
     int wpe;     /* waves per SIMD asked; 0 = none */
     int split_k; /* 0 = 1 */
@@ -28,7 +29,7 @@ typedef struct gemm_geometry {
     int k_blocks;         /* scale blocks of a K tile: bk / 128 */
     int acc;              /* f32 results a lane and atom: m*n/64 */
     int a_bytes, b_bytes; /* LDS of one K tile; B 0 where it goes straight to registers */
-    int lds_bytes;        /* two K tiles, or C in bf16 or f16 where the epilogue shuffles it; never both at once */
+    int lds_bytes;        /* its K tiles, or C in bf16 or f16 where the epilogue shuffles it; never both at once */
     int split_k;          /* at least 1 */
 } gemm_geometry;
 

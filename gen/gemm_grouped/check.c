@@ -22,6 +22,7 @@ gemm_tiling grouped_tiling_of(const grouped_variant *v, const grouped_shape *s) 
                          .core = GEMM_4W,
                          .waves_m = (int)v->waves_m,
                          .b_in_lds = s->b == GEMM_B_PLAIN,
+                         .one_slot = s->b == GEMM_B_PLAIN && !v->async,
                          .cshuffle = (int)v->cshuffle,
                          .async = (int)v->async,
                          .wpe = (int)v->wpe,

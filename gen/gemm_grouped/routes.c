@@ -37,10 +37,8 @@ static int64_t tiles(const job *j, int bm, int bn) {
     return j->groups * ceil_div(j->rows, bm) * ceil_div(j->columns, bn);
 }
 static int is_starved(const job *j) { return j->rows <= 32 || tiles(j, 128, 128) < j->chip->cus; }
-static int has_wide_b(const job *j) { return j->shape->b == GEMM_B_PRESHUFFLED && j->shape->n % 256 == 0; }
 static int is_wide(const job *j) {
-    return has_wide_b(j) && j->chip->lds_dma_bytes >= 16 && j->shape->scale == GROUPED_SCALE_ROW &&
-           tiles(j, 128, 256) >= j->chip->cus;
+    return j->shape->b == GEMM_B_PRESHUFFLED && j->shape->n % 256 == 0 && tiles(j, 128, 256) >= j->chip->cus;
 }
 static int always(const job *j) {
     (void)j;
@@ -74,10 +72,14 @@ static void narrow_tag(const job *j, int is_split, char out[TAG_BYTES]) {
 static void split_tag(const job *j, char out[TAG_BYTES]) { narrow_tag(j, 1, out); }
 static void whole_tag(const job *j, char out[TAG_BYTES]) { narrow_tag(j, 0, out); }
 
-/* Preshuffled B never enters LDS, so that wide tiles read A less often; 128 rows leave no registers for scales of blocks. */
 static const char *staging(const job *j) { return j->chip->lds_dma_bytes >= 16 ? "_cs_async" : "_cs"; }
-static void wide_tag(const job *j, char out[TAG_BYTES]) { snprintf(out, TAG_BYTES, "t128x256x128%s_wpe2", staging(j)); }
-static void flat_tag(const job *j, char out[TAG_BYTES]) { snprintf(out, TAG_BYTES, "t64x256x128%s_wpe2", staging(j)); }
+
+/* Preshuffled B never enters LDS, so that wide tiles read A less often. 128 rows leave no registers for scales of blocks, and
+ * without LDS DMA 64 are faster in the model. */
+static void wide_tag(const job *j, char out[TAG_BYTES]) {
+    const int rows = j->shape->scale == GROUPED_SCALE_ROW && j->chip->lds_dma_bytes >= 16 ? 128 : 64;
+    snprintf(out, TAG_BYTES, "t%dx256x128%s_wpe2", rows, staging(j));
+}
 
 /* Four waves in a square read less of plain B from LDS than four in a row, and hold fewer scales of blocks. */
 static void default_tag(const job *j, char out[TAG_BYTES]) {
@@ -92,8 +94,8 @@ static void small_tag(const job *j, char out[TAG_BYTES]) {
 static const struct {
     int (*holds)(const job *j);
     void (*tag)(const job *j, char out[TAG_BYTES]);
-} routes[] = {{is_starved, split_tag}, {is_starved, whole_tag}, {is_wide, wide_tag},
-              {has_wide_b, flat_tag},  {always, default_tag},   {always, small_tag}};
+} routes[] = {
+    {is_starved, split_tag}, {is_starved, whole_tag}, {is_wide, wide_tag}, {always, default_tag}, {always, small_tag}};
 enum { ROUTES = sizeof routes / sizeof routes[0] };
 
 /* ---- the search ---- */

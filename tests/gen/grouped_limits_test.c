@@ -24,8 +24,8 @@ static void refusals(void **state) {
         {"gfx950", "mfma16x16x128_t16x64x128_wm2", "", CDNAGEN_BAD_TAG, {"16 rows", "multiple of 32"}},
         {"gfx950", T128 "_wm3", "", CDNAGEN_BAD_TAG, {"wm3 does not divide the 4 waves"}},
         {"gfx950", "mfma16x16x128_t16x256x128_async", "", CDNAGEN_LIMIT, {"async needs 16 bytes", "has 8"}},
-        {"gfx950", "mfma16x16x128_t256x256x256", "", CDNAGEN_LIMIT, {"262144 bytes of LDS", "gfx950 has 163840"}},
-        {"gfx942", "mfma16x16x32_t128x256x128", "", CDNAGEN_LIMIT, {"98304 bytes", "gfx942 has 65536"}},
+        {"gfx950", "mfma16x16x128_t256x256x256_async", "", CDNAGEN_LIMIT, {"262144 bytes of LDS", "gfx950 has 163840"}},
+        {"gfx942", "mfma16x16x32_t256x128x256", "", CDNAGEN_LIMIT, {"98304 bytes", "gfx942 has 65536"}},
         {"gfx950", "mfma16x16x128_t256x256x128_wpe2", "b=preshuffled", CDNAGEN_LIMIT, {"wpe2", "256 sums", "1 to 1"}},
         /* layouts */
         {"gfx950", T128, "layout=n_offsets b=preshuffled", CDNAGEN_BAD_SHAPE, {"3D-2D groups along N", "plain B"}},
@@ -201,21 +201,23 @@ static void kernels_that_differ_have_other_names(void **state) {
     }
 }
 
-/* LDS: two K tiles of A, and of plain B; or C where it is shuffled. */
+/* LDS: two K tiles of A, and of plain B, one of them without LDS DMA; or C where it is shuffled. */
 static void lds_budgets(void **state) {
     (void)state;
     static const struct {
         const char *tag, *words;
         int kib;
     } rows[] = {
-        {"mfma16x16x128_t128x128x128", "", 64},
+        {"mfma16x16x128_t128x128x128", "", 32},
+        {"mfma16x16x128_t128x128x128_async", "", 64},
         {"mfma16x16x128_t128x128x128", "b=preshuffled", 32},
-        {"mfma16x16x128_t64x64x128", "", 32},
+        {"mfma16x16x128_t64x64x128", "", 16},
         {"mfma16x16x128_t64x256x128", "b=preshuffled", 16},
         {"mfma16x16x128_t64x256x128_cs", "b=preshuffled", 32},
-        {"mfma16x16x128_t128x256x128", "", 96},
+        {"mfma16x16x128_t128x256x128", "", 48},
         {"mfma16x16x128_t256x256x128_cs", "b=preshuffled", 128},
-        {"mfma16x16x128_t256x64x256", "", 160},
+        {"mfma16x16x128_t256x64x256", "", 80},
+        {"mfma16x16x128_t256x64x256_async", "", 160},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const grouped_variant v = variant_of(rows[i].tag);

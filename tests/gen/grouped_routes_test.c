@@ -21,7 +21,7 @@ static void tags_of_classes(void **state) {
         {"gfx950", "layout=batched groups=8 m=1024 n=1024 k=2304 b=preshuffled",
          "mfma16x16x128_t128x256x128_cs_async_wpe2"},
         {"gfx950", "layout=batched groups=7 m=1024 n=1024 k=2304 b=preshuffled",
-         "mfma16x16x128_t64x256x128_cs_async_wpe2"},
+         "mfma16x16x128_t128x128x128_cs_async_wpe2"},
         {"gfx942", "groups=8 m=16384 n=7168 k=2304 b=preshuffled", "mfma16x16x32_t64x256x128_cs_wpe2"},
         {"gfx950", "groups=8 m=16384 n=7168 k=2304 b=preshuffled scale=block",
          "mfma16x16x128_t64x256x128_cs_async_wpe2"},
