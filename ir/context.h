@@ -18,6 +18,7 @@ struct ir {
     LLVMValueRef function;
     LLVMMemoryBufferRef object;
     int reads_z;                  /* of the workgroup's coordinates */
+    val byte_across, is_lower[2]; /* of lanes, where the chip has no permlane swaps; made when first used */
     int failed;                   /* sticky */
     char message[IR_MESSAGE_MAX]; /* of the first failure */
     int diagnostics;              /* errors that LLVM reported */

@@ -8,6 +8,25 @@ static val lane_of(ir *e) {
     return e_op(e, "mbcnt_hi", (const val[]){all, low}, 2);
 }
 
+static val is_lower(ir *e, int distance) { return e_equal(e, e_and(e, lane_of(e), e_i32(e, distance)), e_i32(e, 0)); }
+
+static val byte_across(ir *e, int distance) { return e_muli(e, e_xor(e, lane_of(e), e_i32(e, distance)), 4); }
+
+/* What depends on the lane alone is made once, where the kernel begins: no pass takes it out of a loop. */
+static val at_entry(ir *e, val *kept, val (*make)(ir *e, int distance), int distance) {
+    if (kept->v) return *kept;
+    const LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+    const LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(e->function);
+    const LLVMValueRef first = LLVMGetFirstInstruction(entry);
+    if (first)
+        LLVMPositionBuilderBefore(e->builder, first);
+    else
+        LLVMPositionBuilderAtEnd(e->builder, entry);
+    *kept = make(e, distance);
+    LLVMPositionBuilderAtEnd(e->builder, here);
+    return *kept;
+}
+
 /* One instruction trades a's upper part with b's lower one, so that both results hold what each lane adds. */
 static val sum_by_swap(ir *e, const char *swap, val a, val b, int fast) {
     const val no = e_zero(e, I1);
@@ -28,7 +47,7 @@ static val from_across(ir *e, val a, int distance) {
         const val pattern = e_i32(e, distance << 10 | 0x1f); /* lane & 0x1f, then ^ distance */
         return e_bitcast(e, e_op(e, "swizzle", (const val[]){bits, pattern}, 2), F32);
     }
-    const val source = e_muli(e, e_xor(e, lane_of(e), e_i32(e, distance)), 4);
+    const val source = at_entry(e, &e->byte_across, byte_across, distance);
     return e_bitcast(e, e_op(e, "bpermute", (const val[]){source, bits}, 2), F32);
 }
 
@@ -37,9 +56,9 @@ static val sum_by_exchange(ir *e, int distance, val a, val b, int fast) {
         return e_poison(e, F32);
     val own = a, other = b;
     if (a.v != b.v) {
-        const val is_lower = e_equal(e, e_and(e, lane_of(e), e_i32(e, distance)), e_i32(e, 0));
-        own = e_select(e, is_lower, a, b);
-        other = e_select(e, is_lower, b, a);
+        const val lower = at_entry(e, &e->is_lower[distance / 32], is_lower, distance);
+        own = e_select(e, lower, a, b);
+        other = e_select(e, lower, b, a);
     }
     return e_fadd(e, own, from_across(e, other, distance), fast);
 }

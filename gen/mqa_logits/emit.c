@@ -143,21 +143,16 @@ static void fill(mqa *m) {
     }
 }
 
-buffer mqa_kv_tile(mqa *m, val col) {
+ptr mqa_kv_from(mqa *m, val col) { return row_of(m, input(m, MQA_KV, I8), col, m->kv_stride); }
+
+buffer mqa_kv_tile(mqa *m, ptr there, val col) {
     ir *const e = m->e;
     const val left = e_min(e, e_sub(e, m->seq_kv, col), e_i32(e, m->v->bkv));
     const val some = e_less(e, e_i32(e, 0), left);
-    const val before_last = e_addi(e, left, -1), stride = e_trunc(e, m->kv_stride);
-    const val extent = e_addi(e, e_mul(e, before_last, stride), m->s->dim);
-    const ptr begin = row_of(m, input(m, MQA_KV, I8), col, m->kv_stride);
-    return e_buffer(e, begin, e_select(e, some, extent, e_i32(e, 0)));
-}
-
-buffer mqa_scale_tile(mqa *m, val col) {
-    ir *const e = m->e;
-    const val left = e_max(e, e_sub(e, m->seq_kv, col), e_i32(e, 0));
-    const ptr scales = input(m, MQA_KV_SCALES, F32), begin = e_ptr_add(e, scales, e_sext(e, col));
-    return e_buffer(e, begin, e_muli(e, left, 4));
+    /* The last row ends with its dim; modulo 2^32, because as many whole rows may be 4 GiB. */
+    const val stride = e_trunc(e, m->kv_stride), rows = e_mul(e, left, stride);
+    const val extent = e_sub(e, rows, e_addi(e, stride, -m->s->dim));
+    return e_buffer(e, there, e_select(e, some, extent, e_i32(e, 0)));
 }
 
 void mqa_logits_emit(ir *e, const plan *p) {
@@ -183,6 +178,8 @@ void mqa_logits_emit(ir *e, const plan *p) {
     const val block = e_addi(e, e_sub(e, blocks, e_workgroup(e, 0)), -1);
     const val first = e_muli(e, block, m.g.workgroup_rows);
     columns(&m, first);
+    m.tile_step = e_muli(e, m.kv_stride, m.v->bkv);
+    m.scales = e_buffer(e, input(&m, MQA_KV_SCALES, F32), e_muli(e, m.seq_kv, 4));
     const val own = m.v->slots ? e_add(e, first, e_muli(e, m.wave, m.row_count)) : first;
     for (int j = 0; j < m.row_count; j++) begin_row(&m, &m.rows[j], e_addi(e, own, j));
     if (m.v->slots)

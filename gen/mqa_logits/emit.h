@@ -32,6 +32,8 @@ typedef struct mqa {
     val seq, seq_kv, splits, split;
     val q_stride, q_head_stride, kv_stride, weights_stride, logits_stride; /* I64, elements */
     val begin, tiles; /* first column and number of tiles of this workgroup's part */
+    val tile_step;    /* I64, elements of KV from one tile to the next */
+    buffer scales;    /* all of kv_scales */
     int row_count;    /* rows a wave owns */
     mqa_row rows[MQA_ROWS_MAX];
 } mqa;
@@ -42,18 +44,22 @@ typedef struct mqa_item {
     val poison; /* if given, added to the lane's head sum: NaN where its key bytes have one that the MFMA cannot see */
 } mqa_item;
 
-/* mqa_kv_tile, mqa_scale_tile: what of KV and its scales lies from column `col` on, bounded by the tile and seq_kv. */
-buffer mqa_kv_tile(mqa *m, val col);
-buffer mqa_scale_tile(mqa *m, val col);
+/* mqa_kv_from: where column `col` of KV is; a 64-bit product, so loops go on from there by tile_step. mqa_kv_tile: what of
+ * the tile that begins at column `col`, which is there, lies before seq_kv. */
+ptr mqa_kv_from(mqa *m, val col);
+buffer mqa_kv_tile(mqa *m, ptr there, val col);
 
-/* mqa_first_products: the products that a tile begins with; what is issued next runs in their shadow. */
-tile mqa_first_products(mqa *m, const tile *kv);
-/* mqa_tile: logits of all rows for the columns of `kv`, the first of which is `col`; `scales` belong to the lanes that
- * store, one for each group of n-tiles. */
+/* mqa_products: of one item. */
+tile mqa_products(mqa *m, mqa_item item, const tile *kv);
+/* mqa_tile: logits of all rows for the columns of `kv`, the first of which is `col`; `first` are the products of its first
+ * item, `scales` belong to the lanes that store, one for each group of n-tiles. */
 void mqa_tile(mqa *m, const tile *kv, const tile *first, const val *scales, val col);
 /* mqa_consume: the head sums of one item, from its products; with the last item of its row's group the group's logits are
  * stored. `group` keeps the row's head sums until then. */
 void mqa_consume(mqa *m, const tile *sums, mqa_item item, val *group, const val *scales, val col);
+/* mqa_step: the products of item `next`, which are returned, beside mqa_consume of item `done`. */
+tile mqa_step(mqa *m, mqa_item next, const tile *kv, const tile *sums, mqa_item done, val *group, const val *scales,
+              val col);
 /* mqa_interleave: asks the scheduler for the products of one item, one by one, between equal parts of the arithmetic on
  * another. */
 void mqa_interleave(mqa *m);

@@ -19,6 +19,7 @@ typedef struct pipeline {
     val scale_byte;              /* the lane's scale in a group or n-tile: of memory's tile, with ls of the slot */
     val own_scales;              /* I1: the wave brings this lane's scales; all waves have as many DMA in flight */
     buffer nowhere;              /* an empty extent, which drops stores */
+    ptr ahead;                   /* KV of the tile whose DMA comes next; the loops carry it */
 } pipeline;
 
 /* mqa_swizzle, emitted. */
@@ -79,9 +80,9 @@ static val slot_after(mqa *m, val slot, int tiles) {
 static int scale_offset(const mqa *m, int i) { return i * (m->v->rs ? LANES : m->g.n) * SCALE_BYTES; }
 
 static void load_scales(mqa *m, const pipeline *p, val col, val *scales) {
-    const buffer from = mqa_scale_tile(m, col);
+    const val first = e_muli(m->e, col, SCALE_BYTES);
     for (int i = 0; i < p->scale_loads; i++)
-        scales[i] = e_buffer_load(m->e, from, F32, p->scale_byte, scale_offset(m, i));
+        scales[i] = e_buffer_load_at(m->e, m->scales, F32, p->scale_byte, first, scale_offset(m, i));
 }
 
 /* ls: what the waves' DMA of scales left in the slot. */
@@ -94,17 +95,18 @@ static void read_scales(mqa *m, const pipeline *p, val slot, val *scales) {
 /* ls: scales into the slot, behind its KV bytes. */
 static void dma_scales(mqa *m, const pipeline *p, val col, val slot) {
     ir *const e = m->e;
-    const buffer from = mqa_scale_tile(m, col);
-    const val lane_byte = e_muli(e, m->lane, SCALE_BYTES);
+    const val lane_byte = e_muli(e, m->lane, SCALE_BYTES), first = e_muli(e, col, SCALE_BYTES);
     for (int i = 0; i < m->g.scale_dmas; i++) {
         const int byte = i * LANES * SCALE_BYTES;
-        e_lds_dma(e, from, lane_byte, e_i32(e, byte), p->ring, e_addi(e, slot, m->g.slot_kv_bytes + byte), SCALE_BYTES);
+        const val place = e_addi(e, slot, m->g.slot_kv_bytes + byte), source = e_addi(e, first, byte);
+        e_lds_dma(e, m->scales, lane_byte, source, p->ring, place, SCALE_BYTES);
     }
 }
 
-static void dma_tile(mqa *m, const pipeline *p, val col, val slot) {
+/* The tile that begins at column `col`, which is `there`. */
+static void dma_tile(mqa *m, const pipeline *p, ptr there, val col, val slot) {
     ir *const e = m->e;
-    const buffer from = mqa_kv_tile(m, col);
+    const buffer from = mqa_kv_tile(m, there, col);
     const int wave_block = DMA_BYTES * LANES, dma_block = wave_block * (int)m->v->waves;
     const val to = e_add(e, slot, e_muli(e, m->wave, wave_block));
     for (int i = 0; i < m->g.kv_dmas; i++) {
@@ -157,12 +159,15 @@ static void stand_ins(mqa *m, const pipeline *p, int count) {
 static void fill_ring(mqa *m, pipeline *p) {
     ir *const e = m->e;
     p->nowhere = e_buffer(e, m->rows[0].logits, e_i32(e, 0));
+    p->ahead = mqa_kv_from(m, m->begin);
     for (int t = 0; t < m->v->prefetch; t++) {
         const val tile_t = e_i32(e, t), slot = e_i32(e, (int64_t)t * m->g.slot_bytes);
+        const val col = column_of(m, tile_t);
         if (m->v->dg && t > 0)
-            E_IF(e, e_less(e, tile_t, m->tiles)) dma_tile(m, p, column_of(m, tile_t), slot);
+            E_IF(e, e_less(e, tile_t, m->tiles)) dma_tile(m, p, p->ahead, col, slot);
         else
-            dma_tile(m, p, column_of(m, tile_t), slot);
+            dma_tile(m, p, p->ahead, col, slot);
+        p->ahead = e_ptr_add(e, p->ahead, m->tile_step);
         e_sched_fence(e);
         stand_ins(m, p, p->stores + (t < m->v->prefetch - 1 ? p->scale_loads : 0));
         e_sched_fence(e);
@@ -201,7 +206,7 @@ static void prefetch(mqa *m, const pipeline *p, val t, val slot, trips kind) {
     e_sched_fence(e);
     if (kind == PREFETCHING) {
         const val col = column_of(m, e_addi(e, t, ahead)), place = slot_after(m, slot, ahead);
-        dma_tile(m, p, col, place);
+        dma_tile(m, p, p->ahead, col, place);
     }
     e_sched_fence(e);
 }
@@ -220,7 +225,7 @@ static void stage(mqa *m, const pipeline *p, val t, val slot, trips kind, val *s
     tile kv = new_tile(m);
     read_slot(m, p, slot, 0, m->g.n_tiles, &kv);
     if (m->v->ls) read_scales(m, p, slot, scales);
-    const tile products = mqa_first_products(m, &kv);
+    const tile products = mqa_products(m, (mqa_item){0}, &kv);
     prefetch_over(m, p, t, slot, kind);
     mqa_tile(m, &kv, &products, scales, column_of(m, t));
 }
@@ -254,11 +259,12 @@ static void trip(mqa *m, const pipeline *p, val t, val slot, trips kind) {
     }
 }
 
-static void trip_loop(mqa *m, const pipeline *p, val from, val to, val *slot, trips kind) {
+static void trip_loop(mqa *m, pipeline *p, val from, val to, val *slot, trips kind) {
     ir *const e = m->e;
-    E_FOR(t, e, from, to, e_i32(e, 1), slot) {
+    E_FOR(t, e, from, to, e_i32(e, 1), slot, &p->ahead.address) {
         trip(m, p, t, *slot, kind);
         *slot = slot_after(m, *slot, 1);
+        p->ahead = e_ptr_add(e, p->ahead, m->tile_step);
     }
 }
 
@@ -292,31 +298,19 @@ static mqa_item last_item(const mqa *m) {
 /* Sums of the last row's last group that its last item finds begun. */
 static int open_sums(const mqa *m) { return m->g.group - 1 + (parts_of(m) > 1); }
 
-static tile item_products(mqa *m, mqa_item item, const tile *kv) {
-    tile sums = {.outer = m->g.item_tiles};
-    for (int i = 0; i < sums.outer; i++) {
-        const val none = t_no_sums(m->e, m->atom);
-        sums.v[i] = t_mma_atom(m->e, &m->rows[item.row].q, item.part * sums.outer + i, kv, item.n_tile, none);
-    }
-    return sums;
-}
-
 /* ct: one trip. Columns outside, rows inside: a fragment is read one n-tile ahead and used by all rows in turn. */
 static void trip_across(mqa *m, const pipeline *p, val t, handover *h, trips kind) {
     ir *const e = m->e;
     const int last = m->g.n_tiles - 1;
-    /* as late as the waits' count allows, or the first row's first group: until then the tile before has its scale in the
-     * same register */
-    const int scales_at = m->g.group == 1 && m->row_count > 1 ? 0 : smaller(last, 1);
     const val col = column_of(m, t), slot = h->slot;
     val scales[SCALES_MAX], before[SCALES_MAX], group[MQA_ROWS_MAX][MQA_GROUP_MAX];
     tile kv = new_tile(m), next = new_tile(m);
     for (int s = 0; s < m->g.k_steps; s++) kv.v[s] = h->fragment[s];
+    load_scales(m, p, col, scales);
     if (m->v->ls) read_scales(m, p, slot, scales);
     before[last / m->g.group] = h->scale;
     mqa_item done = last_item(m);
     for (int n = 0; n <= last; n++) {
-        if (n == scales_at) load_scales(m, p, col, scales);
         if (n < last) {
             read_slot(m, p, slot, n + 1, n + 2, &kv);
         } else {
@@ -328,13 +322,9 @@ static void trip_across(mqa *m, const pipeline *p, val t, handover *h, trips kin
         e_sched_fence(e);
         for (int i = 0; i < m->row_count * parts_of(m); i++) {
             const mqa_item item = {.row = i / parts_of(m), .n_tile = n, .part = i % parts_of(m)};
-            const tile sums = item_products(m, item, &kv);
-            if (n == 0 && i == 0)
-                mqa_consume(m, &h->sums, done, h->group, before, h->col);
-            else
-                mqa_consume(m, &h->sums, done, group[done.row], scales, col);
-            mqa_interleave(m);
-            h->sums = sums;
+            const int first = n == 0 && i == 0; /* done is the tile before's last */
+            val *const sums = first ? h->group : group[done.row];
+            h->sums = mqa_step(m, item, &kv, &h->sums, done, sums, first ? before : scales, first ? h->col : col);
             done = item;
         }
     }
@@ -344,7 +334,7 @@ static void trip_across(mqa *m, const pipeline *p, val t, handover *h, trips kin
     h->col = col;
 }
 
-static void loop_across(mqa *m, const pipeline *p, val from, val to, handover *h, trips kind) {
+static void loop_across(mqa *m, pipeline *p, val from, val to, handover *h, trips kind) {
     ir *const e = m->e;
     carried_values carried = {0};
     e_carry(e, &carried, &h->slot, 1);
@@ -353,10 +343,14 @@ static void loop_across(mqa *m, const pipeline *p, val from, val to, handover *h
     e_carry(e, &carried, h->fragment, m->g.k_steps);
     e_carry(e, &carried, h->sums.v, m->g.item_tiles);
     e_carry(e, &carried, h->group, open_sums(m));
-    E_FOR_ALL(t, e, from, to, e_i32(e, 1), carried) trip_across(m, p, t, h, kind);
+    e_carry(e, &carried, &p->ahead.address, 1);
+    E_FOR_ALL(t, e, from, to, e_i32(e, 1), carried) {
+        trip_across(m, p, t, h, kind);
+        p->ahead = e_ptr_add(e, p->ahead, m->tile_step);
+    }
 }
 
-static void tiles_across(mqa *m, const pipeline *p) {
+static void tiles_across(mqa *m, pipeline *p) {
     ir *const e = m->e;
     const val zero = e_i32(e, 0);
     const int certain = m->v->dg ? 0 : (int)m->v->prefetch - 1; /* tiles whose DMA is younger than the first's */
@@ -375,7 +369,7 @@ static void tiles_across(mqa *m, const pipeline *p) {
     mqa_consume(m, &h.sums, last_item(m), h.group, scales, h.col);
 }
 
-static void tile_by_tile(mqa *m, const pipeline *p) {
+static void tile_by_tile(mqa *m, pipeline *p) {
     ir *const e = m->e;
     const val zero = e_i32(e, 0);
     val slot = zero;
