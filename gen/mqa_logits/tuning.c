@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What the tuner searches for this operator: fields, classes of shapes, where to begin and what not to try. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,13 +67,14 @@ static int point(const target *t, int index, tune_point *out) {
 /* The best known first: it is what the others must beat by their bounds. */
 static const char *const seeds[] = {
     "mfma32x32x64_bkv64_r1_w2_lds3_pd3_swp_rs_ct_hfma",
+    "mfma32x32x64_bkv128_r1_w1_lds2_swp_rs_ct_hfma2_wpe2",
+    "mfma32x32x64_bkv128_r1_w2_lds3_pd3_swp_rs_ct_hfma2",
     "mfma32x32x64_bkv64_r1_w4_lds3_pd3_swp_rs_ct_hfma",
     "mfma32x32x64_bkv64_r2_w4_lds3_pd3_swp_rs_ct_hfma",
     "mfma32x32x64_bkv64_r1_w4_lds2_swp_rs_ct_hfma",
     "mfma16x16x128_bkv64_r1_w4_lds2_swp_rs_ct_hfma",
     "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ls_ct_hfma",
     "mfma32x32x64_bkv128_r1_w1_lds2_pd1_swp_rs_hfma",
-    "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_hfma2",
     "mfma16x16x32_bkv128_r1_w2_hfma",
     "mfma16x16x32_bkv128_r2_w4_hfma",
     "mfma16x16x32_bkv128_r1_w4_hfma",
@@ -100,7 +102,12 @@ static const char *prune(const plan *p) {
     const mqa_geometry g = mqa_geometry_of(v, s, c);
     if (registers(v, s, &g) > c->vgpr_per_simd) return "registers";
     if (v->wpe && registers(v, s, &g) > c->vgpr_per_simd / (int)v->wpe) return "registers";
-    if (g.lds_bytes && c->lds_bytes / g.lds_bytes * (int)v->waves < c->simds) return "LDS";
+    const int by_lds = g.lds_bytes ? c->lds_bytes / g.lds_bytes * (int)v->waves : INT_MAX;
+    if (by_lds < c->simds) return "LDS";
+    /* Where LDS is what limits them, some SIMDs would have a wave less than others, and be the slower for it. */
+    const int by_registers = c->vgpr_per_simd / registers(v, s, &g), asked = v->wpe ? (int)v->wpe : by_registers;
+    const int others = c->simds * (asked < by_registers ? asked : by_registers);
+    if (by_lds < others && by_lds % c->simds) return "uneven";
     return NULL;
 }
 
