@@ -9,6 +9,12 @@ enum { SOURCE_LITERAL = 0xff, SOURCE_SDWA = 0xf9, SELECT_NONE = 7 };
 
 static uint32_t field(uint32_t word, int at, int bits) { return word >> at & ((1u << bits) - 1); }
 
+/* v_madmk_f16, v_madak_f16, whose constant LLVM takes for the number of an operand if it is 0xff. */
+static int has_constant_ff(uint32_t first, uint32_t second) {
+    const uint32_t opcode = field(first, 25, 6);
+    return (opcode == 0x24 || opcode == 0x25) && second == SOURCE_LITERAL;
+}
+
 /* v_readfirstlane_b32 of one word. */
 static int writes_literal(uint32_t first) { return field(first, 9, 23) == (0x3fu << 16 | 0xffu << 8 | 2); }
 
@@ -41,7 +47,8 @@ int machine_code_safe(const unsigned char *code) {
     uint32_t word[4];
     memcpy(word, code, sizeof word);
     if (!(word[0] >> 31))
-        return !writes_literal(word[0]) && (field(word[0], 0, 9) != SOURCE_SDWA || sdwa_safe(word[0], word[1]));
+        return !writes_literal(word[0]) && !has_constant_ff(word[0], word[1]) &&
+               (field(word[0], 0, 9) != SOURCE_SDWA || sdwa_safe(word[0], word[1]));
     switch (word[0] >> 26) {
     case VOP3:
         if (is_f8f6f4(word[0]) && !reads_vectors(word[1])) return 0;

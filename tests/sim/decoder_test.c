@@ -32,6 +32,8 @@ static void words_that_are_no_instruction(void **state) {
         {"VOP3, v_readlane_b32 into a literal", {0xd28900ff, 0x00000101, 0, 0}, 4},
         {"v_readfirstlane_b32 into a literal", {0x7ffe0501, 0, 0, 0}, 4},
         {"MUBUF, soffset a literal", {0xe0700040, 0xff10b07c, 0x0068922e, 0x10000000}, 4},
+        {"v_madmk_f16 with 0xff", {0x49ff05a5, 0x000000ff, 0, 0}, 4},
+        {"v_madak_f16 with 0xff", {0x4a4a4a4a, 0x000000ff, 0, 0}, 4},
         {"SDWA, dst_sel 7", {0x06cc30f9, 0x0406e753, 0, 0}, 4},
         {"SDWA, src0_sel 7", {0x04aaeaf9, 0x0407035d, 0, 0}, 4},
         {"SDWA, src1_sel 7", {0x07586ef9, 0x07061fca, 0, 0}, 4},
