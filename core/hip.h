@@ -10,7 +10,8 @@
 typedef int hip_error; /* hipError_t */
 typedef struct hip_stream_object *hip_stream;
 typedef struct hip_event_object *hip_event;
-typedef struct hip_graph_object *hip_graph; /* hipGraph_t and hipGraphExec_t */
+typedef struct hip_graph_object *hip_graph;
+typedef struct hip_graph_exec_object *hip_graph_exec;
 typedef struct hip_graph_node_object *hip_graph_node;
 typedef struct hip_module_object *hip_module;
 typedef struct hip_function_object *hip_function;

@@ -19,14 +19,14 @@ typedef struct bench {
     const measure_counts *n;
     hip_stream stream;
     hip_event start, stop;
-    hip_graph graph[2];
+    hip_graph_exec graph[2];
     void *flush;
     double *sample[2][WAYS]; /* of each side, in microseconds */
 } bench;
 
 #define HIP(call, name) TRY(hip_check(b->hip, b->hip->call, name))
 
-static cdnagen_status capture(bench *b, const measure_side *side, hip_graph *out) {
+static cdnagen_status capture(bench *b, const measure_side *side, hip_graph_exec *out) {
     hip_graph graph = NULL;
     size_t nodes = 0;
     HIP(stream_begin_capture(b->stream, HIP_CAPTURE_THREAD_LOCAL), "hipStreamBeginCapture");
@@ -42,7 +42,7 @@ static cdnagen_status capture(bench *b, const measure_side *side, hip_graph *out
     return status;
 }
 
-static cdnagen_status ramp(bench *b, hip_graph graph) {
+static cdnagen_status ramp(bench *b, hip_graph_exec graph) {
     const double until = clock_ms() + b->n->ramp_ms;
     while (clock_ms() < until) {
         HIP(graph_launch(graph, b->stream), "hipGraphLaunch");
@@ -51,7 +51,7 @@ static cdnagen_status ramp(bench *b, hip_graph graph) {
     return CDNAGEN_OK;
 }
 
-static cdnagen_status replay(bench *b, hip_graph graph, int way, double *us) {
+static cdnagen_status replay(bench *b, hip_graph_exec graph, int way, double *us) {
     float ms = 0;
     if (way == COLD) HIP(memset_async(b->flush, 0, b->n->flush_bytes, b->stream), "hipMemsetAsync");
     HIP(event_record(b->start, b->stream), "hipEventRecord");

@@ -136,12 +136,13 @@ hip_error sim_stream_begin_capture(hip_stream stream, int mode) {
     return finish(HIP_SUCCESS);
 }
 
-static hip_graph graph_make(recording *r, int executable) {
-    struct hip_graph_object *g = mem_alloc(sizeof *g);
+/* graph_make: another one of `all`, sim's graphs or executables. */
+static void *graph_make(graph_handle **all, recording *r) {
+    graph_handle *g = mem_alloc(sizeof *g);
     if (!g) return NULL;
-    *g = (struct hip_graph_object){.next = sim.graphs, .recording = r, .executable = executable};
+    *g = (graph_handle){.next = *all, .recording = r};
     r->owners++;
-    sim.graphs = g;
+    *all = g;
     return g;
 }
 
@@ -162,7 +163,7 @@ hip_error sim_stream_end_capture(hip_stream stream, hip_graph *graph) {
     if (c->mode != CAPTURE_RELAXED && !pthread_equal(c->thread, pthread_self()))
         return finish(HIP_ERROR_STREAM_CAPTURE_WRONG_THREAD);
     hip_error error = end_of(c);
-    if (!error && !(*graph = graph_make(c->recording, 0))) error = HIP_ERROR_OUT_OF_MEMORY;
+    if (!error && !(*graph = graph_make(&sim.graphs, c->recording))) error = HIP_ERROR_OUT_OF_MEMORY;
     capture_end(c);
     return finish(error);
 }
@@ -193,52 +194,54 @@ hip_error sim_thread_exchange_capture_mode(int *mode) {
 
 /* ---- graphs ---- */
 
-static int is_graph(hip_graph graph, int executable) {
-    for (struct hip_graph_object *g = sim.graphs; g; g = g->next)
-        if (g == graph) return g->executable == executable;
-    return 0;
+static graph_handle *graph_find(graph_handle *all, const void *handle) {
+    graph_handle *g = all;
+    while (g && g != handle) g = g->next;
+    return g;
 }
 
 /* Flags ask for uploads, launches from kernels and priorities, none of which change what runs. */
-hip_error sim_graph_instantiate(hip_graph *out, hip_graph graph, unsigned long long flags) {
+hip_error sim_graph_instantiate(hip_graph_exec *out, hip_graph graph, unsigned long long flags) {
     (void)flags;
     if (!out) return HIP_ERROR_INVALID_VALUE;
     ENTER();
-    if (!is_graph(graph, 0)) return finish(HIP_ERROR_INVALID_VALUE);
-    *out = graph_make(graph->recording, 1);
+    const graph_handle *g = graph_find(sim.graphs, graph);
+    if (!g) return finish(HIP_ERROR_INVALID_VALUE);
+    *out = graph_make(&sim.executables, g->recording);
     return finish(*out ? HIP_SUCCESS : HIP_ERROR_OUT_OF_MEMORY);
 }
 
-hip_error sim_graph_launch(hip_graph executable, hip_stream stream) {
+hip_error sim_graph_launch(hip_graph_exec executable, hip_stream stream) {
     ENTER();
-    if (!is_graph(executable, 1)) return finish(HIP_ERROR_INVALID_VALUE);
+    const graph_handle *g = graph_find(sim.executables, executable);
+    if (!g) return finish(HIP_ERROR_INVALID_VALUE);
     hip_error error = HIP_SUCCESS;
-    for (const work *w = executable->recording->first; w && !error; w = w->next) error = submit(stream, w);
+    for (const work *w = g->recording->first; w && !error; w = w->next) error = submit(stream, w);
     return finish(error);
 }
 
-static hip_error destroy(hip_graph graph, int executable) {
+static hip_error destroy(graph_handle **all, const void *handle) {
     ENTER();
-    if (!is_graph(graph, executable)) return finish(HIP_ERROR_INVALID_VALUE);
-    for (struct hip_graph_object **link = &sim.graphs; *link; link = &(*link)->next)
-        if (*link == graph) {
-            *link = graph->next;
-            break;
-        }
-    recording_leave(graph->recording);
-    mem_free(graph);
+    graph_handle **link = all;
+    while (*link && *link != handle) link = &(*link)->next;
+    graph_handle *const g = *link;
+    if (!g) return finish(HIP_ERROR_INVALID_VALUE);
+    *link = g->next;
+    recording_leave(g->recording);
+    mem_free(g);
     return finish(HIP_SUCCESS);
 }
 
-hip_error sim_graph_destroy(hip_graph graph) { return destroy(graph, 0); }
-hip_error sim_graph_exec_destroy(hip_graph executable) { return destroy(executable, 1); }
+hip_error sim_graph_destroy(hip_graph graph) { return destroy(&sim.graphs, graph); }
+hip_error sim_graph_exec_destroy(hip_graph_exec executable) { return destroy(&sim.executables, executable); }
 
 hip_error sim_graph_get_nodes(hip_graph graph, hip_graph_node *nodes, size_t *count) {
     if (!count) return HIP_ERROR_INVALID_VALUE;
     ENTER();
-    if (!is_graph(graph, 0)) return finish(HIP_ERROR_INVALID_VALUE);
+    const graph_handle *g = graph_find(sim.graphs, graph);
+    if (!g) return finish(HIP_ERROR_INVALID_VALUE);
     size_t i = 0;
-    for (work *w = graph->recording->first; w && nodes && i < *count; w = w->next) nodes[i++] = (hip_graph_node)w;
-    *count = nodes ? i : graph->recording->count;
+    for (work *w = g->recording->first; w && nodes && i < *count; w = w->next) nodes[i++] = (hip_graph_node)w;
+    *count = nodes ? i : g->recording->count;
     return finish(HIP_SUCCESS);
 }

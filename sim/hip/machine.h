@@ -64,11 +64,11 @@ typedef struct capture {
     struct capture *next;
 } capture;
 
-struct hip_graph_object {
-    struct hip_graph_object *next;
+/* graph_handle: what a hip_graph or hip_graph_exec points at. */
+typedef struct graph_handle {
+    struct graph_handle *next;
     recording *recording;
-    int executable;
-};
+} graph_handle;
 struct hip_stream_object {
     struct hip_stream_object *next;
     int device;
@@ -103,7 +103,7 @@ typedef struct machine {
     uint64_t limit; /* instructions of a wave, beyond which a kernel counts as endless */
     struct hip_stream_object *streams;
     struct hip_event_object *events;
-    struct hip_graph_object *graphs;
+    graph_handle *graphs, *executables;
     capture *captures;
 } machine;
 extern machine sim;

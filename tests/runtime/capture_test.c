@@ -123,7 +123,8 @@ static void kernels_are_made_launched_and_freed_in_a_capture(void **state) {
         cdnagen_free_kernel(unused);
         cdnagen_free_kernel(earlier);
         assert_int_equal(modules(), before + 3); /* unloading would be refused, and the capture lost */
-        hip_graph graph, executable;
+        hip_graph graph;
+        hip_graph_exec executable;
         ok(hip->stream_end_capture(stream, &graph));
         ok(hip->graph_instantiate(&executable, graph, 0));
         for (int replay = 0; replay < 2; replay++) {

@@ -188,11 +188,11 @@ hip_error hipGraphGetNodes(hip_graph graph, hip_graph_node *nodes, size_t *count
     BEGIN *count = nodes ? 0 : 1;
     return graph ? 0 : HIP_ERROR_INVALID_HANDLE;
 }
-hip_error hipGraphInstantiateWithFlags(hip_graph *executable, hip_graph graph, unsigned long long flags) {
+hip_error hipGraphInstantiateWithFlags(hip_graph_exec *executable, hip_graph graph, unsigned long long flags) {
     BEGIN *executable = malloc(1);
     return graph && !flags ? 0 : wrong("hipGraphInstantiateWithFlags");
 }
-hip_error hipGraphLaunch(hip_graph executable, hip_stream stream) {
+hip_error hipGraphLaunch(hip_graph_exec executable, hip_stream stream) {
     BEGIN fake_hip.stream = stream;
     return executable ? 0 : HIP_ERROR_INVALID_HANDLE;
 }
@@ -200,7 +200,7 @@ hip_error hipGraphDestroy(hip_graph graph) {
     BEGIN free(graph);
     return 0;
 }
-hip_error hipGraphExecDestroy(hip_graph executable) {
+hip_error hipGraphExecDestroy(hip_graph_exec executable) {
     BEGIN free(executable);
     return 0;
 }

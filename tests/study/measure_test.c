@@ -14,7 +14,7 @@
 static char calls[65536];
 static size_t call_count;
 static const hip_table *real;
-static hip_graph graphs[2];
+static hip_graph_exec graphs[2];
 static int graph_count, live_graphs, live_streams, live_events;
 static size_t flushed;
 
@@ -23,17 +23,17 @@ static void note(char letter) {
     calls[call_count] = 0;
 }
 
-static hip_error graph_instantiate(hip_graph *out, hip_graph graph, unsigned long long flags) {
+static hip_error graph_instantiate(hip_graph_exec *out, hip_graph graph, unsigned long long flags) {
     const hip_error e = real->graph_instantiate(out, graph, flags);
     if (!e && graph_count < 2) graphs[graph_count++] = *out;
     live_graphs += !e;
     return e;
 }
-static hip_error graph_exec_destroy(hip_graph graph) {
+static hip_error graph_exec_destroy(hip_graph_exec graph) {
     live_graphs--;
     return real->graph_exec_destroy(graph);
 }
-static hip_error graph_launch(hip_graph graph, hip_stream stream) {
+static hip_error graph_launch(hip_graph_exec graph, hip_stream stream) {
     note(graph == graphs[0] ? 'A' : graph == graphs[1] ? 'B' : '?');
     return real->graph_launch(graph, stream);
 }

@@ -246,7 +246,7 @@ static void kill_9_loses_the_running_variant_only(void **state) {
 
 static const hip_table *real;
 static int graph_launches;
-static hip_error graph_launch(hip_graph graph, hip_stream stream) {
+static hip_error graph_launch(hip_graph_exec graph, hip_stream stream) {
     graph_launches++;
     return real->graph_launch(graph, stream);
 }
