@@ -149,12 +149,17 @@ static cdnagen_status read_manifest(pack *p, int trust_all) {
     return keep_places(p);
 }
 
-cdnagen_status pack_open(const char *path, int trust_all, pack **out) {
+/* open_owned: a pack that closes fd; fd < 0: errno says why. */
+static cdnagen_status open_owned(int fd, const char *path, int trust_all, pack **out) {
+    const int error = errno;
     pack *p = mem_alloc(sizeof *p);
-    if (!p) return fail_no_memory();
-    p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (!p) {
+        if (fd >= 0) close(fd);
+        return fail_no_memory();
+    }
+    p->fd = fd;
     cdnagen_status status =
-        p->fd < 0 ? fail(CDNAGEN_IO, "it cannot be opened: %s", strerror(errno)) : read_manifest(p, trust_all);
+        fd < 0 ? fail(CDNAGEN_IO, "it cannot be opened: %s", strerror(error)) : read_manifest(p, trust_all);
     if (status == CDNAGEN_IO) {
         char why[512];
         strncpy(why, cdnagen_error(), sizeof why - 1);
@@ -166,6 +171,14 @@ cdnagen_status pack_open(const char *path, int trust_all, pack **out) {
     else
         *out = p;
     return status;
+}
+
+cdnagen_status pack_open(const char *path, int trust_all, pack **out) {
+    return open_owned(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), path, trust_all, out);
+}
+
+cdnagen_status pack_open_file(int fd, const char *path, int trust_all, pack **out) {
+    return open_owned(fcntl(fd, F_DUPFD_CLOEXEC, 0), path, trust_all, out);
 }
 
 void pack_close(pack *p) {

@@ -15,6 +15,8 @@ typedef struct pack pack;
  * and that no other user can write it, unless trust_all.
  * errors: IO, naming the file, what is wrong and at which byte; NO_MEMORY   owner: pack_close */
 cdnagen_status pack_open(const char *path, int trust_all, pack **out);
+/* pack_open_file: of a file that is open, and stays so; `path` is for errors.   errors: as pack_open */
+cdnagen_status pack_open_file(int fd, const char *path, int trust_all, pack **out);
 void pack_close(pack *p); /* NULL is fine */
 
 size_t pack_count(const pack *p);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Writing packs: beside the file that is to be, then renamed. */
+/* Writing packs. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cache/pack.h"
 #include "cache/pack_format.h"
@@ -60,27 +57,17 @@ static cdnagen_status make_manifest(const item *items, size_t count, text *out) 
     return out->failed ? fail_no_memory() : CDNAGEN_OK;
 }
 
-/* write_parts: 0, or the errno of what failed. */
-static int write_parts(int fd, const text *manifest, const item *items, size_t count) {
-    int sound = write_all(fd, manifest->data, manifest->length);
-    for (size_t i = 0; i < count && sound; i++) sound = write_all(fd, items[i].blob->data, items[i].blob->data_bytes);
-    return sound && !fsync(fd) ? 0 : errno;
-}
-
-static cdnagen_status write_beside(const char *path, const text *manifest, const item *items, size_t count) {
-    text beside = {0};
-    add_beside(&beside, path);
-    if (beside.failed) return fail_no_memory();
-    const int fd = mkstemp(beside.data);
-    int error = fd < 0 ? errno : write_parts(fd, manifest, items, count);
-    /* mkstemp makes it private; the user's umask decides who may read a pack. */
-    const mode_t mask = umask(0);
-    umask(mask);
-    if (!error && fchmod(fd, FILE_MODE & ~mask)) error = errno;
-    if (fd >= 0 && close(fd) && !error) error = errno;
-    if (!error && rename(beside.data, path)) error = errno;
-    if (error && fd >= 0) unlink(beside.data);
-    text_free(&beside);
+static cdnagen_status write_parts(const char *path, const text *manifest, const item *items, size_t count) {
+    file_beside beside;
+    int error = beside_open(&beside, path, FILE_MODE);
+    if (error == ENOMEM) return fail_no_memory();
+    if (!error) {
+        int sound = write_all(beside.fd, manifest->data, manifest->length);
+        for (size_t i = 0; i < count && sound; i++)
+            sound = write_all(beside.fd, items[i].blob->data, items[i].blob->data_bytes);
+        error = sound ? beside_keep(&beside) : errno;
+        if (!sound) beside_drop(&beside);
+    }
     return error ? fail(CDNAGEN_IO, "cannot write pack %s: %s", path, strerror(error)) : CDNAGEN_OK;
 }
 
@@ -90,7 +77,7 @@ cdnagen_status pack_write(const char *path, cache_blob *const *entries, size_t c
     const size_t kept = sort_items(entries, count, items);
     text manifest = {0};
     cdnagen_status status = make_manifest(items, kept, &manifest);
-    if (!status) status = write_beside(path, &manifest, items, kept);
+    if (!status) status = write_parts(path, &manifest, items, kept);
     text_free(&manifest);
     mem_free(items);
     return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* cdnagen pack, unpack, verify: a cache as one file, back again, and what is in either. */
+/* cdnagen pack, unpack, verify: a cache as one file, back again, and what is in either.
+ * Only pack holds all objects at once. */
 #include "cache/pack.h"
 
 #include <errno.h>
@@ -12,54 +13,61 @@
 #include "cli/cli.h"
 #include "core/codeobj.h"
 
-/* collection: the sound entries of some roots, and whether any was not sound. */
-typedef struct collection {
-    cache_blob **entries;
-    size_t count, capacity;
-    int bad, no_memory;
-} collection;
+/* seen: of a walk over roots, at the head of what its visitor is given. */
+typedef struct seen {
+    int bad, no_memory; /* an entry was not sound; memory ran out */
+} seen;
 
 static void note_problem(void *user, const char *path, const char *what) {
-    collection *c = user;
-    c->bad = 1;
+    seen *s = user;
+    s->bad = 1;
     fprintf(stderr, "cdnagen: %s %s\n", path, what);
 }
 
-static void collect(void *user, cache_blob *entry) {
-    collection *c = user;
-    if (c->count == c->capacity) {
-        const size_t capacity = c->capacity ? 2 * c->capacity : 64;
-        cache_blob **const entries = mem_realloc(c->entries, capacity * sizeof *entries);
-        if (!entries) {
-            c->no_memory = 1;
-            return;
-        }
-        c->entries = entries;
-        c->capacity = capacity;
-    }
-    cache_blob_retain(entry);
-    c->entries[c->count++] = entry;
-}
-
-static cdnagen_status collect_root(const char *root, int trust_all, collection *c) {
-    const cache_visitor visitor = {note_problem, collect, c, trust_all};
+static cdnagen_status walk(const char *root, int trust_all, void (*take)(void *user, cache_blob *entry), seen *user) {
+    const cache_visitor visitor = {note_problem, take, user, trust_all};
     cache_census census;
     TRY(cache_walk(root, &visitor, &census));
-    return c->no_memory ? fail_no_memory() : CDNAGEN_OK;
+    return user->no_memory ? fail_no_memory() : CDNAGEN_OK;
 }
 
-/* collect_named: of a root that the user named, which must be there. */
-static cdnagen_status collect_named(const char *root, int trust_all, collection *c) {
+/* walk_named: a root that the user named, which must be there. */
+static cdnagen_status walk_named(const char *root, int trust_all, void (*take)(void *user, cache_blob *entry),
+                                 seen *user) {
     if (access(root, R_OK)) return fail(CDNAGEN_IO, "cannot read %s: %s", root, strerror(errno));
-    return collect_root(root, trust_all, c);
+    return walk(root, trust_all, take, user);
 }
 
-static void release(collection *c) {
-    for (size_t i = 0; i < c->count; i++) cache_blob_release(c->entries[i]);
-    mem_free(c->entries);
+/* another: room for one more of `count` items of `size` bytes; 0 if memory ran out. */
+static int another(void **items, size_t count, size_t *capacity, size_t size) {
+    if (count < *capacity) return 1;
+    const size_t wanted = *capacity ? 2 * *capacity : 64;
+    void *const more = mem_realloc(*items, wanted * size);
+    if (!more) return 0;
+    *items = more;
+    *capacity = wanted;
+    return 1;
 }
 
 /* ---- pack ---- */
+
+/* collection: the sound entries of some roots. */
+typedef struct collection {
+    seen seen;
+    void *entries; /* of cache_blob * */
+    size_t count, capacity;
+} collection;
+
+static void collect(void *user, cache_blob *entry) {
+    collection *c = user;
+    if (c->seen.no_memory) return;
+    if (!another(&c->entries, c->count, &c->capacity, sizeof entry)) {
+        c->seen.no_memory = 1;
+        return;
+    }
+    cache_blob_retain(entry);
+    ((cache_blob **)c->entries)[c->count++] = entry;
+}
 
 static cdnagen_status collect_default_roots(collection *c) {
     const char *why = "";
@@ -69,7 +77,7 @@ static cdnagen_status collect_default_roots(collection *c) {
     cdnagen_status status = CDNAGEN_OK;
     char *root;
     for (size_t i = 0; !status && (root = cache_root(roots, i)); i++) {
-        status = collect_root(root, cache_default_trust(), c);
+        status = walk(root, cache_default_trust(), collect, &c->seen);
         mem_free(root);
     }
     mem_free(roots);
@@ -80,7 +88,8 @@ static cdnagen_status pack_roots(const cli *options, collection *c) {
     if (!options->word_count)
         return fail(CDNAGEN_BAD_ARGUMENT, "pack needs the file to write and may be given cache directories and packs");
     if (options->word_count == 1) TRY(collect_default_roots(c));
-    for (size_t i = 1; i < options->word_count; i++) TRY(collect_named(options->words[i], cache_default_trust(), c));
+    for (size_t i = 1; i < options->word_count; i++)
+        TRY(walk_named(options->words[i], cache_default_trust(), collect, &c->seen));
     TRY(pack_write(options->words[0], c->entries, c->count));
     cache_census census;
     TRY(cache_walk(options->words[0], &(cache_visitor){.report = note_problem, .user = c}, &census));
@@ -90,13 +99,22 @@ static cdnagen_status pack_roots(const cli *options, collection *c) {
 }
 
 int pack_command(const cli *options) {
-    collection c = {0};
+    collection c = {.count = 0};
     const cdnagen_status status = pack_roots(options, &c);
-    release(&c);
-    return status ? fail_exit(status) : c.bad ? EXIT_CHECK_FAILED : EXIT_OK;
+    for (size_t i = 0; i < c.count; i++) cache_blob_release(((cache_blob **)c.entries)[i]);
+    mem_free(c.entries);
+    return status ? fail_exit(status) : c.seen.bad ? EXIT_CHECK_FAILED : EXIT_OK;
 }
 
 /* ---- unpack ---- */
+
+/* filling: entries on their way into a directory, one at a time. */
+typedef struct filling {
+    seen seen;
+    cache *to;
+    int failed; /* one could not be written */
+    size_t count;
+} filling;
 
 static void note_warning(void *user, cdnagen_log_level level, const char *line) {
     if (level != CDNAGEN_LOG_WARNING) return;
@@ -104,47 +122,47 @@ static void note_warning(void *user, cdnagen_log_level level, const char *line) 
     fprintf(stderr, "cdnagen: %s\n", line);
 }
 
-static cdnagen_status put_all(const collection *c, const char *dir) {
-    cache *to = NULL;
-    int failed = 0;
-    const cache_options options = {
-        .roots = dir, .trust_all = cache_default_trust(), .log = note_warning, .log_user = &failed};
-    TRY(cache_open(&options, &to));
-    cdnagen_status status = CDNAGEN_OK;
-    for (size_t i = 0; i < c->count && !status && !failed; i++) {
-        size_t size;
-        text key_text = {0};
-        const char *const words = cache_blob_key_text(c->entries[i], &size);
-        text_add_bytes(&key_text, words, size);
-        cache_blob *b = key_text.failed ? NULL
-                                        : cache_put(to, key_text.data ? key_text.data : "",
-                                                    cache_blob_data(c->entries[i]), cache_blob_size(c->entries[i]));
-        if (!b) status = fail_no_memory();
-        cache_blob_release(b);
-        text_free(&key_text);
-    }
-    cache_close(to);
-    if (!status && failed) status = fail(CDNAGEN_IO, "not all entries could be written to %s", dir);
-    return status;
+static void put(void *user, cache_blob *entry) {
+    filling *f = user;
+    if (f->seen.no_memory || f->failed) return;
+    size_t size;
+    text key_text = {0};
+    const char *const words = cache_blob_key_text(entry, &size);
+    text_add_bytes(&key_text, words, size);
+    cache_blob *const b =
+        key_text.failed ? NULL : cache_put(f->to, key_text.data, cache_blob_data(entry), cache_blob_size(entry));
+    if (!b) f->seen.no_memory = 1;
+    f->count += b != NULL;
+    cache_blob_release(b);
+    text_free(&key_text);
 }
 
-static cdnagen_status unpack(const cli *options, collection *c) {
+static cdnagen_status unpack(const cli *options, filling *f) {
     if (options->word_count != 2)
         return fail(CDNAGEN_BAD_ARGUMENT, "unpack needs two words: the pack, and the directory to fill");
-    if (strchr(options->words[1], ':'))
+    const char *const dir = options->words[1];
+    if (strchr(dir, ':'))
         return fail(CDNAGEN_BAD_ARGUMENT, "directory %s has a ':' in its name, which separates the roots of a cache",
-                    options->words[1]);
-    TRY(collect_named(options->words[0], cache_default_trust(), c));
-    TRY(put_all(c, options->words[1]));
-    printf("%s: %zu entries\n", options->words[1], c->count);
+                    dir);
+    /* What has been put is not asked for: no memory for it. */
+    const cache_options to = {.roots = dir,
+                              .memory_bytes = 1,
+                              .trust_all = cache_default_trust(),
+                              .log = note_warning,
+                              .log_user = &f->failed};
+    TRY(cache_open(&to, &f->to));
+    const cdnagen_status status = walk_named(options->words[0], cache_default_trust(), put, &f->seen);
+    cache_close(f->to);
+    TRY(status);
+    if (f->failed) return fail(CDNAGEN_IO, "not all entries could be written to %s", dir);
+    printf("%s: %zu entries\n", dir, f->count);
     return CDNAGEN_OK;
 }
 
 int unpack_command(const cli *options) {
-    collection c = {0};
-    const cdnagen_status status = unpack(options, &c);
-    release(&c);
-    return status ? fail_exit(status) : c.bad ? EXIT_CHECK_FAILED : EXIT_OK;
+    filling f = {.count = 0};
+    const cdnagen_status status = unpack(options, &f);
+    return status ? fail_exit(status) : f.seen.bad ? EXIT_CHECK_FAILED : EXIT_OK;
 }
 
 /* ---- verify ---- */
@@ -177,8 +195,22 @@ static int fits(const cache_blob *b, const char *target_words) {
            target_parse(target_words, &t) == CDNAGEN_OK && o.chip == t.chip;
 }
 
-/* show_entry: a line of text, or an object of `list`; 0 if the object is not code for its target. */
-static int show_entry(const cache_blob *b, json_t *list) {
+/* row: what is shown of an entry. */
+typedef struct row {
+    text key_text, line; /* no line where there is an object */
+    json_t *object;
+} row;
+
+/* listing: rows of all entries, so that they can be shown in order of their key texts. */
+typedef struct listing {
+    seen seen;
+    int as_json;
+    void *rows;
+    size_t count, capacity;
+} listing;
+
+/* describe: as a line or as an object; 0 if the code is not for its target. */
+static int describe(const cache_blob *b, int as_json, row *out) {
     size_t size;
     const char *const words = cache_blob_key_text(b, &size);
     char key[CACHE_KEY_CHARS + 1], hash[CACHE_KEY_CHARS + 1], *f[FACTS];
@@ -186,44 +218,64 @@ static int show_entry(const cache_blob *b, json_t *list) {
     cache_hash(cache_blob_data(b), cache_blob_size(b), hash);
     for (int i = 0; i < FACTS; i++) f[i] = fact(words, size, facts[i]);
     const int sound = f[TARGET] && fits(b, f[TARGET]);
-    if (list) {
-        json_t *j =
+    *out = (row){.object = NULL};
+    text_add_bytes(&out->key_text, words, size);
+    if (as_json) {
+        out->object =
             json_pack("{s:s, s:s, s:I, s:b, s:o*}", "key", key, "object_blake3", hash, "object_bytes",
                       (json_int_t)cache_blob_size(b), "code_for_target", sound, "key_text", json_stringn(words, size));
         for (int i = 0; i < FACTS; i++)
-            if (f[i]) json_object_set_new(j, facts[i], json_string(f[i]));
-        json_array_append_new(list, j);
+            if (f[i]) json_object_set_new(out->object, facts[i], json_string(f[i]));
     } else {
-        printf("%.16s  %s  %s:%s  %s  %zu bytes%s\n", key, f[TARGET], f[OPERATOR], f[TAG], f[SHAPE], cache_blob_size(b),
-               sound ? "" : "  NOT CODE FOR THIS TARGET");
+        text_add(&out->line, "%.16s  %s  %s:%s  %s  %zu bytes%s\n", key, f[TARGET], f[OPERATOR], f[TAG], f[SHAPE],
+                 cache_blob_size(b), sound ? "" : "  NOT CODE FOR THIS TARGET");
     }
     for (int i = 0; i < FACTS; i++) mem_free(f[i]);
     return sound;
 }
 
-static int by_key(const void *a, const void *b) {
-    const cache_blob *const x = *(cache_blob *const *)a, *const y = *(cache_blob *const *)b;
-    size_t n, m;
-    const char *const p = cache_blob_key_text(x, &n), *const q = cache_blob_key_text(y, &m);
-    const int order = memcmp(p, q, n < m ? n : m);
-    return order ? order : n < m ? -1 : n > m;
+static void list(void *user, cache_blob *entry) {
+    listing *l = user;
+    if (!another(&l->rows, l->count, &l->capacity, sizeof(row))) l->seen.no_memory = 1;
+    if (l->seen.no_memory) return;
+    row *const r = (row *)l->rows + l->count++;
+    l->seen.bad |= !describe(entry, l->as_json, r);
+    l->seen.no_memory = r->key_text.failed || r->line.failed;
 }
 
-static cdnagen_status verify(const cli *options, collection *c) {
+static int by_key_text(const void *a, const void *b) {
+    const text *const x = &((const row *)a)->key_text, *const y = &((const row *)b)->key_text;
+    const int order = memcmp(x->data, y->data, x->length < y->length ? x->length : y->length);
+    return order ? order : x->length < y->length ? -1 : x->length > y->length;
+}
+
+static cdnagen_status verify(const cli *options, listing *l) {
     if (!options->word_count) return fail(CDNAGEN_BAD_ARGUMENT, "verify what? Name packs or cache directories");
     for (size_t i = 0; i < options->word_count; i++)
-        TRY(collect_named(options->words[i], 1, c)); /* nothing is loaded */
-    if (c->count) qsort(c->entries, c->count, sizeof *c->entries, by_key);
-    json_t *list = options->json ? json_array() : NULL;
-    for (size_t i = 0; i < c->count; i++) c->bad |= !show_entry(c->entries[i], list);
-    if (list) return print_object(json_pack("{s:b, s:o}", "sound", !c->bad, "entries", list));
-    printf("%zu entries, %s\n", c->count, c->bad ? "NOT ALL SOUND" : "all sound");
+        TRY(walk_named(options->words[i], 1, list, &l->seen)); /* nothing is loaded */
+    if (l->count) qsort(l->rows, l->count, sizeof(row), by_key_text);
+    json_t *const objects = l->as_json ? json_array() : NULL;
+    for (row *r = l->rows; r < (row *)l->rows + l->count; r++) {
+        if (!l->as_json)
+            fputs(r->line.data, stdout);
+        else if (json_array_append(objects, r->object)) {
+            json_decref(objects);
+            return fail_no_memory();
+        }
+    }
+    if (l->as_json) return print_object(json_pack("{s:b, s:o}", "sound", !l->seen.bad, "entries", objects));
+    printf("%zu entries, %s\n", l->count, l->seen.bad ? "NOT ALL SOUND" : "all sound");
     return CDNAGEN_OK;
 }
 
 int verify_command(const cli *options) {
-    collection c = {0};
-    const cdnagen_status status = verify(options, &c);
-    release(&c);
-    return status ? fail_exit(status) : c.bad ? EXIT_CHECK_FAILED : EXIT_OK;
+    listing l = {.as_json = options->json};
+    const cdnagen_status status = verify(options, &l);
+    for (row *r = l.rows; r && r < (row *)l.rows + l.count; r++) {
+        text_free(&r->key_text);
+        text_free(&r->line);
+        json_decref(r->object);
+    }
+    mem_free(l.rows);
+    return status ? fail_exit(status) : l.seen.bad ? EXIT_CHECK_FAILED : EXIT_OK;
 }

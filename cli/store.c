@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cache/pack.h"
@@ -13,19 +12,22 @@
 #include "cli/http.h"
 #include "core/file.h"
 
-static void note_problem(void *user, const char *path, const char *what) {
-    text *first = user;
-    if (!first->length) text_add(first, "%s %s", path, what);
-}
-
-/* check_pack: that every entry is sound.   errors: IO */
-static cdnagen_status check_pack(const char *path) {
-    text first = {0};
-    cache_census census;
-    const cache_visitor visitor = {.report = note_problem, .user = &first};
-    cdnagen_status status = cache_walk(path, &visitor, &census);
-    if (!status && (census.damaged || census.foreign)) status = fail(CDNAGEN_IO, "%s", first.data);
-    text_free(&first);
+/* check_pack: that every entry is sound; whoever can write it, as nothing is loaded.   errors: IO, NO_MEMORY */
+static cdnagen_status check_pack(FILE *f, const char *path) {
+    pack *p = NULL;
+    TRY(pack_open_file(fileno(f), path, 1, &p));
+    cdnagen_status status = CDNAGEN_OK;
+    for (size_t i = 0; i < pack_count(p) && !status; i++) {
+        const char *what = NULL;
+        cache_blob *const entry = pack_read(p, i, &what);
+        if (!entry) {
+            char key[CACHE_KEY_CHARS + 1];
+            pack_key(p, i, key);
+            status = *what ? fail(CDNAGEN_IO, "%s entry %s %s", path, key, what) : fail_no_memory();
+        }
+        cache_blob_release(entry);
+    }
+    pack_close(p);
     return status;
 }
 
@@ -48,11 +50,11 @@ static char *name_in_store(const char *store, const char *hash) {
 /* ---- push ---- */
 
 static cdnagen_status push(const char *store, const char *path) {
-    TRY(check_pack(path));
     FILE *f = fopen(path, "rb");
     if (!f) return fail(CDNAGEN_IO, "cannot read %s: %s", path, strerror(errno));
     char hash[CACHE_KEY_CHARS + 1];
-    cdnagen_status status = hash_file(f, path, hash);
+    cdnagen_status status = check_pack(f, path);
+    if (!status) status = hash_file(f, path, hash);
     char *url = status ? NULL : name_in_store(store, hash);
     if (!status) status = url ? http_put(url, f) : fail_no_memory();
     if (!status) printf("%s\n", hash);
@@ -79,21 +81,33 @@ static int has_already(const char *path, const char *hash) {
     return same;
 }
 
-/* fetch: the answer as a checked file beside the one that is to be. */
-static cdnagen_status fetch(const char *url, const char *hash, const char *beside, FILE *f) {
+/* fetch: the answer as a checked file. */
+static cdnagen_status fetch(const char *url, const char *hash, const char *path, FILE *f) {
     TRY(http_get(url, f));
-    if (fflush(f)) return fail(CDNAGEN_IO, "cannot write %s: %s", beside, strerror(errno));
+    if (fflush(f)) return fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(errno));
     char own[CACHE_KEY_CHARS + 1];
-    TRY(hash_file(f, beside, own));
+    TRY(hash_file(f, path, own));
     if (strcmp(own, hash) != 0)
         return fail(CDNAGEN_IO, "GET %s: the answer's hash is %s, not its name: it is damaged or another file", url,
                     own);
-    TRY(check_pack(beside));
-    const mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(fileno(f), 0666 & ~mask) || fsync(fileno(f)))
-        return fail(CDNAGEN_IO, "cannot write %s: %s", beside, strerror(errno));
-    return CDNAGEN_OK;
+    return check_pack(f, path);
+}
+
+static cdnagen_status fetch_beside(const char *url, const char *hash, const char *path) {
+    file_beside beside;
+    int error = beside_open(&beside, path, 0664);
+    if (error) return fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(error));
+    const int fd = fcntl(beside.fd, F_DUPFD_CLOEXEC, 0);
+    FILE *const f = fd < 0 ? NULL : fdopen(fd, "w+b");
+    cdnagen_status status =
+        f ? fetch(url, hash, path, f) : fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(errno));
+    if (f)
+        fclose(f);
+    else if (fd >= 0)
+        close(fd);
+    if (status) return beside_drop(&beside), status;
+    error = beside_keep(&beside);
+    return error ? fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(error)) : CDNAGEN_OK;
 }
 
 static cdnagen_status pull(const char *store, const char *hash, const char *path) {
@@ -101,17 +115,8 @@ static cdnagen_status pull(const char *store, const char *hash, const char *path
         return fail(CDNAGEN_BAD_ARGUMENT, "\"%s\" is no hash: it has 64 digits 0-9 a-f, as push prints them", hash);
     if (has_already(path, hash)) return printf("%s was there\n", path), CDNAGEN_OK;
     char *const url = name_in_store(store, hash);
-    text beside = {0};
-    add_beside(&beside, path);
-    cdnagen_status status = !url || beside.failed ? fail_no_memory() : CDNAGEN_OK;
-    const int fd = status ? -1 : mkstemp(beside.data);
-    FILE *f = fd < 0 ? NULL : fdopen(fd, "w+b");
-    if (!status && !f) status = fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(errno));
-    if (f && !status) status = fetch(url, hash, beside.data, f);
-    if (f && fclose(f) && !status) status = fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(errno));
-    if (!status && rename(beside.data, path)) status = fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(errno));
-    if (status && fd >= 0) unlink(beside.data);
-    text_free(&beside);
+    if (!url) return fail_no_memory();
+    const cdnagen_status status = fetch_beside(url, hash, path);
     mem_free(url);
     if (!status) printf("%s\n", path);
     return status;

@@ -3,10 +3,13 @@
 #include "study/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/file.h"
 
 cdnagen_status read_text_file(const char *path, text *out) {
     FILE *f = fopen(path, "rb");
@@ -32,27 +35,23 @@ cdnagen_status make_folder(const char *dir) {
     return CDNAGEN_OK;
 }
 
-/* write_to: 0, or the errno of what failed. */
-static int write_to(const char *path, mode_t mode, const void *data, size_t size) {
-    FILE *f = fopen(path, "wb");
-    if (!f) return errno;
-    int error = 0;
-    if (fwrite(data, 1, size, f) != size || (mode && fchmod(fileno(f), mode))) error = errno;
-    if (fclose(f) && !error) error = errno;
-    return error;
+/* write_through: into what the path names. 0, or the errno of what failed. */
+static int write_through(const char *path, const void *data, size_t size) {
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) return errno;
+    const int error = write_all(fd, data, size) ? 0 : errno;
+    return close(fd) && !error ? errno : error;
 }
 
-/* replace: write beside the file, then rename, so that a full disk or a killed process leaves no half of it. */
+/* replace: with the mode that is given, or 0: that of a new file. */
 static int replace(const char *path, mode_t mode, const void *data, size_t size) {
-    const char *slash = strrchr(path, '/');
-    text beside = {0};
-    text_add(&beside, "%.*s.cdnagen.%ld", slash ? (int)(slash + 1 - path) : 0, path, (long)getpid());
-    if (beside.failed) return text_free(&beside), ENOMEM;
-    int error = write_to(beside.data, mode, data, size);
-    if (!error && rename(beside.data, path)) error = errno;
-    if (error) unlink(beside.data);
-    text_free(&beside);
-    return error;
+    file_beside beside;
+    const int error = beside_open(&beside, path, 0666);
+    if (error) return error;
+    if ((!mode || !fchmod(beside.fd, mode)) && write_all(beside.fd, data, size)) return beside_keep(&beside);
+    const int failed = errno;
+    beside_drop(&beside);
+    return failed;
 }
 
 cdnagen_status write_file(const char *dir, const char *name, const char *suffix, const void *data, size_t size) {
@@ -65,7 +64,7 @@ cdnagen_status write_file(const char *dir, const char *name, const char *suffix,
     const int absent = lstat(path.data, &st) != 0;
     const int error = absent                ? replace(path.data, 0, data, size)
                       : S_ISREG(st.st_mode) ? replace(path.data, st.st_mode & 07777, data, size)
-                                            : write_to(path.data, 0, data, size);
+                                            : write_through(path.data, data, size);
     const cdnagen_status status =
         error ? fail(CDNAGEN_IO, "cannot write %s: %s", path.data, strerror(error)) : CDNAGEN_OK;
     text_free(&path);

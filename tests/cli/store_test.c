@@ -59,7 +59,7 @@ static void refused(const char *what, const char *format, ...) {
     outcome o = run(BAD_INPUT, "pull %s got", words);
     says(o.err, what);
     command_free(&o);
-    command_shell("test -z \"$(ls | grep '^got')\"");
+    command_shell("test -z \"$(ls -A | grep -E '^(got|[.]cdnagen)')\"");
 }
 
 static int shell_succeeds(const char *words) {
