@@ -3,7 +3,6 @@
  * result takes in the register's old value, is read from the row's own statements: there is no second list to keep. */
 #include "sim/check_uses.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,42 +24,6 @@ static const struct {
 #undef SC
 #undef SX
 };
-static const char *const vector_text[] = {
-#define V1(name, dt, at, ...) #__VA_ARGS__,
-#define V2(name, dt, at, bt, ...) #__VA_ARGS__,
-#define V3(name, dt, at, bt, ct, ...) #__VA_ARGS__,
-#define VI2 V2
-#define VO2 V2
-#define VIO2 V2
-#define VI3 V3
-#define VO3 V3
-#define VP2(name, et, ...) #__VA_ARGS__,
-#define VP3 VP2
-#define VC(name, ...)
-#include "sim/isa/vector.def"
-#undef V1
-#undef V2
-#undef V3
-#undef VI2
-#undef VO2
-#undef VIO2
-#undef VI3
-#undef VO3
-#undef VP2
-#undef VP3
-#undef VC
-};
-
-static int is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-/* How often `word` stands in `s`; with `assigned`, only where " = " follows. */
-static int mentions(const char *s, const char *word, int assigned) {
-    const size_t n = strlen(word);
-    int count = 0;
-    for (const char *p = s; (p = strstr(p, word)) != NULL; p += n)
-        if ((p == s || !is_name(p[-1])) && !is_name(p[n])) count += !assigned || strncmp(p + n, " = ", 3) == 0;
-    return count;
-}
 
 static void add(use *list, uint8_t *n, int max, const operand *o, int position, use_role role) {
     if (*n == max || (o->kind != K_VGPR && o->kind != K_SGPR)) return;
@@ -119,7 +82,7 @@ static void scalar_uses(const inst *in, inst_uses *u) {
     u->classes = starts(name, "v_") ? IS_VALU : IS_SALU;
     for (size_t i = 0; i < sizeof special / sizeof *special; i++)
         if (strcmp(name, special[i].name) == 0) u->classes |= special[i].classes;
-    const int scc = mentions(body, "SCC", 0), assigned = mentions(body, "SCC", 1);
+    const int scc = isa_mentions(body, "SCC", ""), assigned = isa_mentions(body, "SCC", " = ");
     u->writes_scc = assigned != 0 || strstr(body, "set_exec") != NULL;
     u->reads_scc = scc > assigned;
     if (u->classes & IS_BRANCH_VCC) reads_special(u, SGPR_VCC, 2, USE_SOURCE);
@@ -174,7 +137,7 @@ static void vector_uses(const inst *in, inst_uses *u) {
         if (row->name[5] == 'x') writes_exec(u);
         return;
     }
-    const int accumulates = mentions(vector_text[row->effect], "D", 0) != 0;
+    const int accumulates = isa_mentions(row->body, "D", "") != 0;
     u->reads_old =
         (uint8_t)(accumulates || is_half(row->type[0]) || (in->sdwa && in->dst_select && in->dst_unused == 2));
     if (u->reads_old) reads(in, u, 0, u->classes & IS_DOT ? USE_C : USE_SOURCE);

@@ -22,7 +22,7 @@ typedef struct parser {
     int select_count, op_sel_count, hex[OPERANDS_MAX];
 } parser;
 
-static const isa_row matrix_row = {"v_mfma", F_MATRIX, 0, {T_u32, T_u32, T_u32, T_f32, T_u32, T_u32}, -1, -1};
+static const isa_row matrix_row = {"v_mfma", F_MATRIX, 0, {T_u32, T_u32, T_u32, T_f32, T_u32, T_u32}, -1, -1, ""};
 
 /* ---- operands ---- */
 
@@ -365,17 +365,10 @@ static void bind_constants(parser *p) {
 
 /* Whether the row obeys the clamp bit: floats behind any effect, integers where the effect asks for it. */
 static int clamps(const isa_row *row) {
-    static const char *const integers[] = {"v_add_u32",     "v_sub_u32",     "v_subrev_u32",   "v_add_i32",
-                                           "v_sub_i32",     "v_add_u16",     "v_sub_u16",      "v_subrev_u16",
-                                           "v_add_i16",     "v_sub_i16",     "v_pk_add_u16",   "v_pk_sub_u16",
-                                           "v_pk_add_i16",  "v_pk_sub_i16",  "v_dot4_i32_i8",  "v_dot4_u32_u8",
-                                           "v_dot8_i32_i4", "v_dot8_u32_u4", "v_dot2_i32_i16", "v_dot2_u32_u16"};
     const value_type t = row->type[0];
     if (row->format != F_VECTOR) return 0;
-    if (t == T_f32 || t == T_f16 || t == T_hf16 || t == T_f64 || t == T_pf16 || t == T_pf32) return 1;
-    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
-        if (strcmp(row->name, integers[i]) == 0) return 1;
-    return 0;
+    return t == T_f32 || t == T_f16 || t == T_hf16 || t == T_f64 || t == T_pf16 || t == T_pf32 ||
+           isa_mentions(row->body, "clamp", "");
 }
 
 static int is_packed(value_type t) { return t == T_p16 || t == T_pf16 || t == T_pf32; }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The instruction table: every row of sim/isa/ as data, and the search by name. */
+#include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,64 +80,33 @@ enum {
 };
 
 static const isa_row rows[] = {
-#define VECTOR(name, ...)                                                                                              \
-    {                                                                                                                  \
-        #name, F_VECTOR, VECTOR_##name, {__VA_ARGS__}
-#define V1(name, dt, at, ...)                                                                                          \
-    VECTOR(name, T_##dt, T_##at), -1, -1                                                                               \
-    }                                                                                                                  \
-    ,
-#define V2(name, dt, at, bt, ...)                                                                                      \
-    VECTOR(name, T_##dt, T_##at, T_##bt), -1, -1                                                                       \
-    }                                                                                                                  \
-    ,
-#define V3(name, dt, at, bt, ct, ...)                                                                                  \
-    VECTOR(name, T_##dt, T_##at, T_##bt, T_##ct), -1, -1                                                               \
-    }                                                                                                                  \
-    ,
-#define VI2(name, dt, at, bt, ...)                                                                                     \
-    VECTOR(name, T_##dt, T_##at, T_##bt, T_mask), -1, 3                                                                \
-    }                                                                                                                  \
-    ,
-#define VI3(name, dt, at, bt, ct, ...)                                                                                 \
-    VECTOR(name, T_##dt, T_##at, T_##bt, T_##ct), -1, -2                                                               \
-    }                                                                                                                  \
-    ,
-#define VO2(name, dt, at, bt, ...)                                                                                     \
-    VECTOR(name, T_##dt, T_mask, T_##at, T_##bt), 1, -1                                                                \
-    }                                                                                                                  \
-    ,
-#define VIO2(name, dt, at, bt, ...)                                                                                    \
-    VECTOR(name, T_##dt, T_mask, T_##at, T_##bt, T_mask), 1, 4                                                         \
-    }                                                                                                                  \
-    ,
-#define VO3(name, dt, at, bt, ct, ...)                                                                                 \
-    VECTOR(name, T_##dt, T_mask, T_##at, T_##bt, T_##ct), 1, -1                                                        \
-    }                                                                                                                  \
-    ,
-#define VP2(name, et, ...)                                                                                             \
-    VECTOR(name, T_##et, T_##et, T_##et), -1, -1                                                                       \
-    }                                                                                                                  \
-    ,
-#define VP3(name, et, ...)                                                                                             \
-    VECTOR(name, T_##et, T_##et, T_##et, T_##et), -1, -1                                                               \
-    }                                                                                                                  \
-    ,
-#define VC(name, at, bt, ...) {#name, F_COMPARE, COMPARE_##name, {T_mask, T_##at, T_##bt}, 0, -1},
+#define VECTOR(name, carry_out, carry_in, body, ...)                                                                   \
+    {#name, F_VECTOR, VECTOR_##name, {__VA_ARGS__}, carry_out, carry_in, body},
+#define V1(name, dt, at, ...) VECTOR(name, -1, -1, #__VA_ARGS__, T_##dt, T_##at)
+#define V2(name, dt, at, bt, ...) VECTOR(name, -1, -1, #__VA_ARGS__, T_##dt, T_##at, T_##bt)
+#define V3(name, dt, at, bt, ct, ...) VECTOR(name, -1, -1, #__VA_ARGS__, T_##dt, T_##at, T_##bt, T_##ct)
+#define VI2(name, dt, at, bt, ...) VECTOR(name, -1, 3, #__VA_ARGS__, T_##dt, T_##at, T_##bt, T_mask)
+#define VI3(name, dt, at, bt, ct, ...) VECTOR(name, -1, -2, #__VA_ARGS__, T_##dt, T_##at, T_##bt, T_##ct)
+#define VO2(name, dt, at, bt, ...) VECTOR(name, 1, -1, #__VA_ARGS__, T_##dt, T_mask, T_##at, T_##bt)
+#define VIO2(name, dt, at, bt, ...) VECTOR(name, 1, 4, #__VA_ARGS__, T_##dt, T_mask, T_##at, T_##bt, T_mask)
+#define VO3(name, dt, at, bt, ct, ...) VECTOR(name, 1, -1, #__VA_ARGS__, T_##dt, T_mask, T_##at, T_##bt, T_##ct)
+#define VP2(name, et, ...) VECTOR(name, -1, -1, #__VA_ARGS__, T_##et, T_##et, T_##et)
+#define VP3(name, et, ...) VECTOR(name, -1, -1, #__VA_ARGS__, T_##et, T_##et, T_##et, T_##et)
+#define VC(name, at, bt, ...) {#name, F_COMPARE, COMPARE_##name, {T_mask, T_##at, T_##bt}, 0, -1, ""},
 #include "sim/isa/vector.def"
-#define S1(name, dt, at, ...) {#name, F_SCALAR, SCALAR_##name, {T_##dt, T_##at}, -1, -1},
-#define S2(name, dt, at, bt, ...) {#name, F_SCALAR, SCALAR_##name, {T_##dt, T_##at, T_##bt}, -1, -1},
-#define SC(name, at, bt, ...) {#name, F_SCALAR, SCALAR_##name, {T_##at, T_##bt}, -1, -1},
+#define S1(name, dt, at, ...) {#name, F_SCALAR, SCALAR_##name, {T_##dt, T_##at}, -1, -1, ""},
+#define S2(name, dt, at, bt, ...) {#name, F_SCALAR, SCALAR_##name, {T_##dt, T_##at, T_##bt}, -1, -1, ""},
+#define SC(name, at, bt, ...) {#name, F_SCALAR, SCALAR_##name, {T_##at, T_##bt}, -1, -1, ""},
 #define PLAIN(...) {__VA_ARGS__}
-#define SX(name, types, ...) {#name, F_SCALAR, SCALAR_##name, PLAIN types, -1, -1},
+#define SX(name, types, ...) {#name, F_SCALAR, SCALAR_##name, PLAIN types, -1, -1, ""},
 #include "sim/isa/scalar.def"
-#define L(name, types, ...) {#name, F_LANE, LANE_##name, PLAIN types, -1, -1},
+#define L(name, types, ...) {#name, F_LANE, LANE_##name, PLAIN types, -1, -1, ""},
 #include "sim/isa/lane.def"
-#define MEMORY_ROW(space, name, ...) {#name, F_VMEM, VMEM_##name, {T_u32, T_u32, T_u32, T_u32, T_u32}, -1, -1},
+#define MEMORY_ROW(space, name, ...) {#name, F_VMEM, VMEM_##name, {T_u32, T_u32, T_u32, T_u32, T_u32}, -1, -1, ""},
 #include "sim/isa/vmem.def"
-#define LDS_ROW(name, ...) {#name, F_LDS, LDS_##name, {T_u32, T_u32, T_u32, T_u32}, -1, -1},
+#define LDS_ROW(name, ...) {#name, F_LDS, LDS_##name, {T_u32, T_u32, T_u32, T_u32}, -1, -1, ""},
 #include "sim/isa/lds.def"
-#define SMEM_ROW(name, ...) {#name, F_SMEM, SMEM_##name, {T_u32, T_u64, T_u32, T_u32}, -1, -1},
+#define SMEM_ROW(name, ...) {#name, F_SMEM, SMEM_##name, {T_u32, T_u64, T_u32, T_u32}, -1, -1, ""},
 #include "sim/isa/smem.def"
 };
 
@@ -157,6 +127,16 @@ const isa_row *isa_find(const char *name) {
     pthread_once(&sorted, sort_rows);
     const isa_row *const *found = bsearch(name, by_name, ROW_COUNT, sizeof *by_name, compare_name);
     return found ? *found : NULL;
+}
+
+static int is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+int isa_mentions(const char *body, const char *word, const char *then) {
+    const size_t n = strlen(word);
+    int count = 0;
+    for (const char *p = body; (p = strstr(p, word)) != NULL; p += n)
+        if ((p == body || !is_name(p[-1])) && !is_name(p[n])) count += strncmp(p + n, then, strlen(then)) == 0;
+    return count;
 }
 
 static unsigned char executed[ROW_COUNT];

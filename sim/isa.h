@@ -58,11 +58,15 @@ typedef struct isa_row {
     int effect;                 /* index within the format's effects */
     uint8_t type[OPERANDS_MAX]; /* value_type */
     int8_t carry_out, carry_in; /* text positions of lane masks, -1 if none; -2: VCC, not in the text */
+    const char *body;           /* F_VECTOR: what a lane computes, as the row says it; else "" */
 } isa_row;
 
 const isa_row *isa_find(const char *name); /* NULL if the table has none */
 int isa_count(void);                       /* all rows of the table */
 const isa_row *isa_at(int index);
+
+/* isa_mentions: how often `word` stands in a row's statements, with `then` behind it. */
+int isa_mentions(const char *body, const char *word, const char *then);
 
 /* isa_mark, isa_executed: whether a launch of this process has run the row; what a coverage check reads. */
 void isa_mark(const isa_row *row);

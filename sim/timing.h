@@ -128,6 +128,9 @@ typedef struct sim_timing_options {
 cdnagen_status sim_timing_next(const chip *c, const sim_timing_options *options, sim_timing *out);
 void sim_timing_free(sim_timing *t);
 
+/* sim_hot_loop: the innermost loop that issues most matrix instructions; NULL: there is none. */
+const sim_loop *sim_hot_loop(const sim_timing *t);
+
 /* sim_bound: what the loop of a code object's first kernel that is cheapest by this measure costs a SIMD for each of its
  * matrix instructions, by the larger of matrix pipe and issue; 0 for a kernel without matrix instructions.
  * units:  clk   math: max(passes * 4, 4 * (VALU slots + gate of each matrix instruction)) / matrix instructions

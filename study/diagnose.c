@@ -2,12 +2,14 @@
 /* Running a diagnosis: the kernel, its changes one after the other, lengths of the inner loop. */
 #include "study/diagnose.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/integer.h"
 #include "runtime/context.h"
 #include "sim/timing/parameters.h"
-#include "study/operands.h"
+#include "study/made.h"
 
 enum { CHANGES_MAX = 64 };
 
@@ -17,20 +19,6 @@ typedef struct diagnosing {
     const diagnose_options *options;
     diagnosis_report *out;
 } diagnosing;
-
-/* made: a generated kernel with its facts. */
-typedef struct made {
-    cdnagen_kernel *kernel;
-    cdnagen_kernel_info info;
-} made;
-
-static cdnagen_status make_kernel(cdnagen *ctx, const plan *p, made *m) {
-    char tag[SYMBOL_MAX + 64];
-    snprintf(tag, sizeof tag, "%s:%s", p->family->name, p->tag);
-    TRY(gen_kernel(ctx, tag, p->shape_text, &m->kernel));
-    m->info.size = sizeof m->info;
-    return cdnagen_get_kernel_info(m->kernel, &m->info);
-}
 
 static void tell(const diagnosing *d, const char *what, size_t done) {
     if (d->options->progress) d->options->progress(d->options->user, what, done);
@@ -74,21 +62,16 @@ static cdnagen_status look_at(const diagnosing *d, const plan *p, const made *m,
 static cdnagen_status measure(const diagnosing *d, const plan *p, diagnosed *out) {
     cdnagen *const gpu = d->options->gpu;
     made one = {.kernel = NULL}, other = {.kernel = NULL};
-    operands a = {.ctx = gpu, .plan = d->plan}, b = {.ctx = gpu, .plan = p};
-    measure_side sides[2] = {{.launch = operands_launch, .user = &a}, {.launch = operands_launch, .user = &b}};
-    cdnagen_status status = make_kernel(gpu, d->plan, &one);
-    if (!status) status = make_kernel(gpu, p, &other);
-    a.kernel = one.kernel;
-    b.kernel = other.kernel;
-    if (!status) status = operands_open(&a);
-    if (!status) status = operands_open(&b);
+    measure_side sides[2] = {{.cold_us = 0}};
+    cdnagen_status status = made_from(gpu, d->plan, &one);
+    if (!status) status = made_from(gpu, p, &other);
     gpu->diagnosis = 1;
-    if (!status) status = measure_pair(gpu->device.hip, d->options->counts, sides);
+    if (!status)
+        status = made_measure(gpu, d->options->counts, (const plan *[]){d->plan, p},
+                              (cdnagen_kernel *[]){one.kernel, other.kernel}, sides);
     gpu->diagnosis = 0;
     out->us_beside = sides[0].cold_us;
     out->us = sides[1].cold_us;
-    operands_close(&b);
-    operands_close(&a);
     cdnagen_free_kernel(other.kernel);
     cdnagen_free_kernel(one.kernel);
     return status;
@@ -121,7 +104,7 @@ static cdnagen_status try_change(const diagnosing *d, const change *c, diagnosed
     tell(d, c->name, d->out->count);
     cdnagen_status status = plan_from_structs(d->plan->family, c->variant, d->plan->shape, &d->plan->target, &p);
     if (!status) snprintf(x->tag, sizeof x->tag, "%s", p.tag);
-    if (!status) status = make_kernel(d->ctx, &p, &m);
+    if (!status) status = made_from(d->ctx, &p, &m);
     if (!status) status = model(d, &p, &m, 0, &e);
     if (!status) status = look_at(d, &p, &m, &e, x);
     if (!status && d->out->measured) status = measure(d, &p, x);
@@ -152,21 +135,6 @@ static cdnagen_status try_changes(diagnosing *d) {
 
 /* ---- lengths ---- */
 
-static double larger(double a, double b) { return a > b ? a : b; }
-
-/* hot_loop: the loop that issues most matrix instructions; NULL: there is none. */
-static const sim_loop *hot_loop(const sim_timing *t) {
-    const sim_loop *hot = NULL;
-    double most = 0;
-    for (size_t i = 0; i < t->loop_count; i++) {
-        const sim_loop *const l = &t->loops[i];
-        if (!l->inner || l->mix[KIND_MFMA] * (double)l->trips <= most) continue;
-        most = l->mix[KIND_MFMA] * (double)l->trips;
-        hot = l;
-    }
-    return hot;
-}
-
 static double mfmas_a_wave(const sim_timing *t) {
     double count = 0;
     for (size_t i = 0; i < t->instruction_count; i++)
@@ -176,7 +144,7 @@ static double mfmas_a_wave(const sim_timing *t) {
 
 /* bound_trip: what the hot loop's bounds say of as many matrix instructions as a trip has. */
 static void bound_trip(const sim_timing *t, double mfmas, sweep *s) {
-    const sim_loop *const l = hot_loop(t);
+    const sim_loop *const l = sim_hot_loop(t);
     if (!l || !(mfmas > 0)) return;
     const struct {
         const char *name;
@@ -199,7 +167,7 @@ static cdnagen_status model_length(const diagnosing *d, const void *variant, con
     made m = {.kernel = NULL};
     explanation e = {0};
     cdnagen_status status = plan_from_structs(d->plan->family, variant, shape, &d->plan->target, &p);
-    if (!status) status = make_kernel(d->ctx, &p, &m);
+    if (!status) status = made_from(d->ctx, &p, &m);
     if (!status) status = model(d, &p, &m, 0, &e);
     *clk = e.timing.kernel_clk;
     *complete &= e.timing.complete;
@@ -225,9 +193,9 @@ static cdnagen_status try_lengths(diagnosing *d) {
     if (s->count < 2) return s->count = 0, CDNAGEN_OK;
     TRY(line_fit(s->trips, s->clk, (size_t)s->count, &s->line));
     TRY(line_fit(s->trips, mfmas, (size_t)s->count, &issued));
-    const uint64_t cus = (uint64_t)t->chip->cus, rounds = (d->out->kernel.groups + cus - 1) / cus;
+    const uint64_t rounds = (uint64_t)ceil_div((int64_t)d->out->kernel.groups, t->chip->cus);
     s->waves = (double)rounds * t->waves_per_group / t->chip->simds;
-    s->trip_clk = s->line.slope / larger(s->waves, 1);
+    s->trip_clk = s->line.slope / fmax(s->waves, 1);
     s->launch_clk = (t->launch_ns_fast + t->launch_ns_slow) / 2 * t->mhz * 1e-3;
     s->write_clk = t->store_bytes / d->out->bytes_per_clk;
     if (complete) bound_trip(t, issued.slope, s);

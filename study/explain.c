@@ -7,6 +7,7 @@
 
 #include "runtime/context.h"
 #include "study/check.h"
+#include "study/made.h"
 
 /* Data that are made are held once by the host and once by the device; without, only the pages that the workgroups looked
  * at write are. */
@@ -29,13 +30,10 @@ static cdnagen_status look(cdnagen *ctx, cdnagen_kernel *kernel, const plan *p, 
 }
 
 static cdnagen_status look_reduced(cdnagen *ctx, const plan *p, const sim_timing_options *asked, explanation *out) {
-    cdnagen_kernel *kernel = NULL;
-    text tag = {0};
-    text_add(&tag, "%s:%s", p->family->name, p->tag);
-    cdnagen_status status = tag.failed ? fail_no_memory() : gen_kernel(ctx, tag.data, p->shape_text, &kernel);
-    text_free(&tag);
-    if (!status) status = look(ctx, kernel, p, asked, out->groups, &out->timing);
-    cdnagen_free_kernel(kernel);
+    made m;
+    cdnagen_status status = made_from(ctx, p, &m);
+    if (!status) status = look(ctx, m.kernel, p, asked, out->groups, &out->timing);
+    cdnagen_free_kernel(m.kernel);
     return status;
 }
 

@@ -62,11 +62,9 @@ void tune_store_close(tune_store *s) {
     mem_free(s);
 }
 
-/* bind_key: the six parts that name a record. A code object's number is 16 digits: SQLite's own integers are signed. */
+/* bind_key: the six parts that name a record. */
 static int bind_key(const tune_store *s, sqlite3_stmt *to, const tune_record *r) {
-    char code[17];
-    snprintf(code, sizeof code, "%016llx", (unsigned long long)r->code);
-    const char *const words[] = {s->device, s->model, r->op, r->tag, r->shape, code};
+    const char *const words[] = {s->device, s->model, r->op, r->tag, r->shape, r->code};
     for (int i = 0; i < 6; i++)
         if (sqlite3_bind_text(to, i + 1, words[i], -1, SQLITE_TRANSIENT)) return 0;
     return 1;

@@ -3,8 +3,6 @@
 #ifndef STUDY_TUNE_STORE_H
 #define STUDY_TUNE_STORE_H
 
-#include <stdint.h>
-
 #include "core/memory.h"
 #include "core/status.h"
 
@@ -14,7 +12,7 @@ typedef struct tune_store tune_store;
  * generator finds what it did not change. Texts of a record that was found are the store's until the next call. */
 typedef struct tune_record {
     const char *op, *tag, *shape;
-    uint64_t code;      /* of the code object's bytes */
+    const char *code;   /* hash of the code object's bytes */
     const char *status; /* "ranked", "right", "wrong", "spills", "bound", "refused" */
     const char *note;   /* why, or what else was measured; "" if nothing */
     double cost;        /* ranked: cycles or microseconds, as `model` says; bound: what it costs at least */

@@ -143,7 +143,7 @@ const char *const place_names[] = {
     [PLACE_SCHEDULE] = "schedule",
 };
 
-static int alike(double a, double b) { return fabs(a - b) <= VERDICT_NOISE * (a > b ? a : b); }
+static int alike(double a, double b) { return fabs(a - b) <= VERDICT_NOISE * fmax(a, b); }
 static int loses_to_registers(const load *slow, const load *fast) {
     const int falls = slow->waves_per_simd < fast->waves_per_simd && strcmp(slow->limit, "lds") != 0;
     return falls || slow->scratch_bytes > fast->scratch_bytes || slow->agpr > fast->agpr || slow->spills > fast->spills;

@@ -130,3 +130,16 @@ int report_fill(sim_timing *out, const cu *c, const program *p, double scale) {
     fill_time(out, c->q);
     return !out->notes.failed;
 }
+
+const sim_loop *sim_hot_loop(const sim_timing *t) {
+    const sim_loop *hot = NULL;
+    double most = 0;
+    for (size_t i = 0; i < t->loop_count; i++) {
+        const sim_loop *const l = &t->loops[i];
+        const double mfmas = (double)l->trips * l->mix[KIND_MFMA];
+        if (!l->inner || mfmas <= most) continue;
+        hot = l;
+        most = mfmas;
+    }
+    return hot;
+}

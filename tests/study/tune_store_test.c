@@ -33,7 +33,7 @@ static tune_store *open_as(const char *where, const char *model) {
 static const tune_record one = {.op = "op",
                                 .tag = "a_b",
                                 .shape = "m=1",
-                                .code = 0xfedcba9876543210u,
+                                .code = "fedcba9876543210",
                                 .status = "ranked",
                                 .note = "hot",
                                 .cost = 12.5};
@@ -60,7 +60,7 @@ static void a_record_is_found_by_all_that_names_it(void **state) {
     other[0].op = "op2";
     other[1].tag = "a";
     other[2].shape = "m=2";
-    other[3].code = 1;
+    other[3].code = "1";
     for (int i = 0; i < 4; i++) assert_false(finds(s, other[i]));
     tune_store_close(s);
     const char *const strangers[][2] = {{"device 2", "model"}, {"device", "model 2"}};
