@@ -126,7 +126,7 @@ void grouped_look(cdnagen *ctx, const target *t, const grouped_case *c, grouped_
         return;
     }
     const sim_timing *const s = &m.explained.timing;
-    const sim_loop *const hot = hot_loop(s);
+    const sim_loop *const hot = sim_hot_loop(s);
     snprintf(out->tag, sizeof out->tag, "%s", m.info.tag);
     snprintf(out->binds, sizeof out->binds, "%s", hot ? hot->binds : "no loop");
     out->spills = m.info.vgpr_spills + m.info.sgpr_spills;

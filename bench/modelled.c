@@ -40,19 +40,6 @@ cdnagen_status modelled_clk(cdnagen *ctx, const target *t, const char *tag, cons
     return CDNAGEN_OK;
 }
 
-const sim_loop *hot_loop(const sim_timing *t) {
-    const sim_loop *hot = NULL;
-    double most = 0;
-    for (size_t i = 0; i < t->loop_count; i++) {
-        const sim_loop *const l = &t->loops[i];
-        const double mfmas = (double)l->trips * l->mix[KIND_MFMA];
-        if (!l->inner || mfmas <= most) continue;
-        hot = l;
-        most = mfmas;
-    }
-    return hot;
-}
-
 /* ---- many ---- */
 
 void *cases_memory(size_t size) {

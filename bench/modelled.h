@@ -21,9 +21,6 @@ void modelled_free(modelled *m);
 /* modelled_clk: the same, of which only the kernel's cycles are wanted. */
 cdnagen_status modelled_clk(cdnagen *ctx, const target *t, const char *tag, const char *words, double *clk);
 
-/* hot_loop: the innermost loop with most matrix instructions; NULL: there is none. */
-const sim_loop *hot_loop(const sim_timing *t);
-
 /* cases: work in pieces that processes take in turn. What `run` writes must be memory of cases_memory. */
 typedef struct cases {
     const char *program; /* for messages */

@@ -20,7 +20,7 @@ static void fill(mqa_result *r, const modelled *m) {
     const sim_timing *const t = &e->timing;
     const mqa_variant *const v = (const mqa_variant *)p->variant;
     const mqa_geometry g = mqa_geometry_of(v, (const mqa_shape *)p->shape, p->target.chip);
-    const sim_loop *const hot = hot_loop(t);
+    const sim_loop *const hot = sim_hot_loop(t);
     double mfma_clk = 0;
     snprintf(r->tag, sizeof r->tag, "%s", p->tag);
     r->splits = info->grid[1];
@@ -39,7 +39,7 @@ static void fill(mqa_result *r, const modelled *m) {
         r->loop_clk = hot->simd_clk * 64 / columns;
         mfma_clk = hot->mfma_bound / hot->mix[KIND_MFMA];
     } else {
-        mfma_clk = 2.0 * g.m * g.n * g.k / (p->target.chip->fp8 == CDNAGEN_FP8_E4M3FN ? 2048 : 1024);
+        mfma_clk = PASS_CLK * atom_find(g.m, g.n, g.k)->passes;
     }
     r->roof = mqa_tuning.mfmas(p) * mfma_clk / (p->target.chip->cus * p->target.chip->simds) / r->clk;
 }

@@ -6,10 +6,10 @@
 #include <string.h>
 
 const atom atoms[ATOM_COUNT] = {
-    {16, 16, 32, 8, "mfma_16x16x32_fp8_fp8"},
-    {32, 32, 16, 8, "mfma_32x32x16_fp8_fp8"},
-    {16, 16, 128, 32, "mfma_16x16x128_f8f6f4"},
-    {32, 32, 64, 32, "mfma_32x32x64_f8f6f4"},
+    {16, 16, 32, 8, 4, "mfma_16x16x32_fp8_fp8", NULL},
+    {32, 32, 16, 8, 8, "mfma_32x32x16_fp8_fp8", NULL},
+    {16, 16, 128, 32, 8, "mfma_16x16x128_f8f6f4", "scaled_mfma_16x16x128_f8f6f4"},
+    {32, 32, 64, 32, 16, "mfma_32x32x64_f8f6f4", "scaled_mfma_32x32x64_f8f6f4"},
 };
 
 const atom *atom_find(int m, int n, int k) {
@@ -74,6 +74,23 @@ const chip *chip_from_mach(uint32_t elf_mach) {
 }
 
 int chip_has_atom(const chip *c, const atom *a) { return (int)(c->atom_mask >> (a - atoms) & 1); }
+
+cdnagen_status chip_check_atom(const char *op, const chip *c, int m, int n, int k) {
+    const atom *const asked = atom_find(m, n, k);
+    if (asked && chip_has_atom(c, asked)) return CDNAGEN_OK;
+    char list[120] = "";
+    size_t used = 0;
+    for (const atom *a = atoms; a < atoms + ATOM_COUNT; a++)
+        if (chip_has_atom(c, a) && used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%dx%dx%d", used ? ", " : "", a->m, a->n, a->k);
+    return fail(CDNAGEN_LIMIT, "%s: %s has no fp8 MFMA %dx%dx%d; it has %s", op, c->name, m, n, k, list);
+}
+
+cdnagen_status chip_check_fp8(const char *op, const chip *c, const char *operand, int64_t kind) {
+    if (kind != CDNAGEN_FP8_E4M3FNUZ || c->fp8 != CDNAGEN_FP8_E4M3FN) return CDNAGEN_OK;
+    return fail(CDNAGEN_LIMIT, "%s: %s=e4m3fnuz cannot be read on %s: its matrix unit reads e4m3fn; quantise to e4m3fn",
+                op, operand, c->name);
+}
 
 /* Canonical order: alphabetical. */
 enum { SRAMECC, XNACK, FEATURE_COUNT };

@@ -14,8 +14,14 @@ typedef cdnagen_fp8 fp8_kind;
 typedef struct atom {
     int m, n, k;
     int fragment_bytes;    /* per lane and operand */
+    int passes;            /* the matrix unit's steps of PASS_CLK for one of them */
     const char *intrinsic; /* row name in ir's intrinsic table, "mfma_32x32x64_f8f6f4" */
+    const char *scaled;    /* the form that takes ue8m0 scales of rows and columns; NULL if there is none */
 } atom;
+
+/* atom_products: of a pass. ATOM_PRODUCTS_MAX: of a pass of the fastest. */
+enum { PASS_CLK = 4, ATOM_PRODUCTS_MAX = 4096 };
+static inline int atom_products(const atom *a) { return a->m * a->n * a->k / a->passes; }
 
 enum { ATOM_COUNT = 4, LANES = 64 };
 extern const atom atoms[ATOM_COUNT];        /* 16x16x32, 32x32x16, 16x16x128, 32x32x64 */
@@ -45,6 +51,17 @@ static inline int chip_index(const chip *c) { return (int)(c - chips); }
 const chip *chip_find(const char *name, size_t length); /* NULL if unknown */
 const chip *chip_from_mach(uint32_t elf_mach);
 int chip_has_atom(const chip *c, const atom *a);
+
+/* chip_fp8: what a word of a tag or shape (cdnagen_fp8) means on the chip. */
+static inline fp8_kind chip_fp8(const chip *c, int64_t word) {
+    return word == CDNAGEN_FP8_NATIVE ? c->fp8 : (fp8_kind)word;
+}
+
+/* chip_check_atom: the chip has the MFMA. chip_check_fp8: its matrix unit can be given an operand of this kind
+ * (cdnagen_fp8): E4M3FN bytes can be made into E4M3FNUZ, not the other way, as the largest of those are NaN.
+ * errors: LIMIT, beginning with the operator and naming what the chip has */
+cdnagen_status chip_check_atom(const char *op, const chip *c, int m, int n, int k);
+cdnagen_status chip_check_fp8(const char *op, const chip *c, const char *operand, int64_t kind);
 
 /* target: a chip and its feature words. */
 typedef struct target {

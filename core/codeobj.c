@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/integer.h"
+
 enum {
     ELFOSABI_HSA = 64,
     EM_AMDGPU_NUMBER = 224,
@@ -467,16 +469,13 @@ cdnagen_status codeobj_find(const codeobj *o, const char *name, codeobj_kernel *
 
 /* ---- occupancy ---- */
 
-static uint32_t round_up(uint32_t n, uint32_t granule) { return (n + granule - 1) / granule * granule; }
-
 occupancy codeobj_occupancy(const chip *c, const codeobj_kernel *k, uint32_t block_threads,
                             uint32_t dynamic_lds_bytes) {
     enum { SGPR_GRANULE = 16 };
     occupancy r = {.vgpr_allocated = ((k->rsrc1 & 63) + 1) * (uint32_t)c->vgpr_granule, .limit = "waves"};
-    const uint32_t simds = (uint32_t)c->simds,
-                   group_waves = block_threads > LANES ? (block_threads + LANES - 1) / LANES : 1;
+    const uint32_t simds = (uint32_t)c->simds, group_waves = (uint32_t)larger(ceil_div(block_threads, LANES), 1);
     const uint32_t by_vgpr = (uint32_t)c->vgpr_per_simd / r.vgpr_allocated;
-    const uint32_t by_sgpr = (uint32_t)c->sgpr_per_simd / round_up(k->sgpr ? k->sgpr : 1, SGPR_GRANULE);
+    const uint32_t by_sgpr = (uint32_t)c->sgpr_per_simd / (uint32_t)round_up(k->sgpr ? k->sgpr : 1, SGPR_GRANULE);
     uint32_t waves = (uint32_t)c->waves_per_simd;
     if (by_sgpr < waves) {
         waves = by_sgpr;
@@ -488,12 +487,12 @@ occupancy codeobj_occupancy(const chip *c, const codeobj_kernel *k, uint32_t blo
     }
     r.workgroups_per_cu = simds * waves / group_waves;
     const uint64_t lds_bytes = (uint64_t)k->lds_bytes + dynamic_lds_bytes;
-    const uint64_t granules = (lds_bytes + (uint64_t)c->lds_granule - 1) / (uint64_t)c->lds_granule;
+    const uint64_t granules = (uint64_t)ceil_div((int64_t)lds_bytes, c->lds_granule);
     const uint64_t by_lds = granules ? (uint64_t)c->lds_bytes / (granules * (uint64_t)c->lds_granule) : UINT64_MAX;
     if (by_lds < r.workgroups_per_cu) {
         r.workgroups_per_cu = (uint32_t)by_lds;
         r.limit = "lds";
     }
-    r.waves_per_simd = (r.workgroups_per_cu * group_waves + simds - 1) / simds;
+    r.waves_per_simd = (uint32_t)ceil_div(r.workgroups_per_cu * group_waves, simds);
     return r;
 }

@@ -88,3 +88,7 @@ uint16_t bf16_from_f32(float x) {
     if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40); /* quiet, and never rounded to inf */
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
+
+void fp8_values(fp8_kind kind, float values[256]) {
+    for (int i = 0; i < 256; i++) values[i] = f32_from_fp8(kind, (uint8_t)i);
+}

@@ -28,5 +28,6 @@ uint16_t bf16_from_f32(float x);
 float f32_from_fp8(fp8_kind kind, uint8_t x);
 uint8_t fp8_from_f32(fp8_kind kind, float x);
 float fp8_max(fp8_kind kind); /* the largest finite value */
+void fp8_values(fp8_kind kind, float values[256]);
 
 #endif

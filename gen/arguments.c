@@ -47,6 +47,14 @@ cdnagen_status argument_length(const char *op, const char *name, int64_t length,
     return CDNAGEN_OK;
 }
 
+cdnagen_status check_workgroups(const char *op, const plan *p, int64_t workgroups, const char *instead) {
+    if (workgroups <= workgroups_most(p)) return CDNAGEN_OK;
+    return fail(CDNAGEN_LIMIT,
+                "%s: this launch needs %" PRId64 " workgroups of %u work items in x, HIP allows %" PRId64
+                ": %s, or launch fewer rows at once",
+                op, workgroups, p->block[0], workgroups_most(p), instead);
+}
+
 void argument_put(launch *l, const plan *p, int which, int64_t value) {
     const kernarg *const to = &p->kernargs[which];
     const int32_t narrow = (int32_t)value;

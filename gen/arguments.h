@@ -27,6 +27,12 @@ cdnagen_status arguments_apart(const char *op, const argument *other, const argu
 /* argument_length: 0 to `most`.   errors: BAD_ARGUMENT, LIMIT */
 cdnagen_status argument_length(const char *op, const char *name, int64_t length, int64_t most);
 
+/* workgroups_most: that HIP launches along one dimension of the plan's kernel: as many as have 32 bits of work items.
+ * check_workgroups: no more of them in x; `instead` is what else to do, as in "take a tag with a larger tile".
+ * errors: LIMIT   source: hip/hip_runtime_api.h */
+static inline int64_t workgroups_most(const plan *p) { return UINT32_MAX / p->block[0]; }
+cdnagen_status check_workgroups(const char *op, const plan *p, int64_t workgroups, const char *instead);
+
 /* argument_put: a number, or an address, as the kernel's argument `which`, in the width that the plan gives it. */
 void argument_put(launch *l, const plan *p, int which, int64_t value);
 void argument_put_pointer(launch *l, const plan *p, int which, const void *address);

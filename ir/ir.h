@@ -287,7 +287,7 @@ tile t_mma(ir *e, const tile *a, const tile *b, int col);
 val t_mma_atom(ir *e, const tile *a, int row, const tile *b, int col, val sum);
 val t_no_sums(ir *e, const atom *a);
 /* t_mma_scaled: the same with a factor 2^(x - 127) for the lane's row of a and one for its column of b, x in bits 7:0 of
- * I32 (255: NaN). Atoms f8f6f4 only. */
+ * I32 (255: NaN). Atoms that have a scaled form only. */
 val t_mma_scaled(ir *e, const tile *a, int row, const tile *b, int col, val sum, val row_scale, val col_scale);
 /* t_sum_row: row of a sums tile that a lane holds in element r of fragment i, less the lane's own 4 * (lane / edge). */
 int t_sum_row(const atom *a, int i, int r);

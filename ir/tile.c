@@ -3,8 +3,6 @@
  * source: AMD matrix instruction calculator (layouts of CDNA3; the f8f6f4 result layout is the same) */
 #include "ir/context.h"
 
-#include <stdio.h>
-
 static tile make(ir *e, const atom *a, tile_layout layout, type dtype, int rows, int cols, int outer, int steps) {
     if (outer * steps > TILE_VALUES_MAX || outer * steps == 0)
         e_fail(e, "tile %dx%d of atom %dx%dx%d: %d fragments, 1 to %d are possible", rows, cols, a->m, a->n, a->k,
@@ -96,8 +94,8 @@ val t_mma_atom(ir *e, const tile *a, int row, const tile *b, int col, val sum) {
 
 val t_mma_scaled(ir *e, const tile *a, int row, const tile *b, int col, val sum, val row_scale, val col_scale) {
     if (!can_multiply(e, a, row, b, col, sum)) return e_poison(e, sums_type(a->atom));
-    char scaled[64];
-    snprintf(scaled, sizeof scaled, "scaled_%s", a->atom->intrinsic);
+    if (!expect(e, a->atom->scaled != NULL, "t_mma_scaled", "the atom has no form that takes scales"))
+        return e_poison(e, sums_type(a->atom));
     const val e4m3 = e_i32(e, 0), low_byte = e_i32(e, 0);
     for (int s = 0; s < a->steps; s++) {
         const val args[] = {a->v[row * a->steps + s],
@@ -109,7 +107,7 @@ val t_mma_scaled(ir *e, const tile *a, int row, const tile *b, int col, val sum,
                             row_scale,
                             low_byte,
                             col_scale};
-        sum = e_op(e, scaled, args, 9);
+        sum = e_op(e, a->atom->scaled, args, 9);
     }
     return sum;
 }

@@ -7,16 +7,11 @@
 #include "core/fp8.h"
 #include "core/random.h"
 
-double draw_normal(uint64_t *state) {
-    const double radius = sqrt(-2 * log(random_uniform(state)));
-    return radius * cos(2 * 3.14159265358979323846 * random_uniform(state));
-}
-
 void draw_bytes(int integers, fp8_kind kind, uint64_t seed, uint8_t draws[DRAWS]) {
     enum { INTEGER_MOST = 2 };
     const float most = fp8_max(kind);
     for (int i = 0; i < DRAWS; i++) {
-        const float normal = (float)((double)most / 4 * draw_normal(&seed));
+        const float normal = (float)((double)most / 4 * random_normal(&seed));
         const float integer = (float)((int)(random64(&seed) % (2 * INTEGER_MOST + 1)) - INTEGER_MOST);
         draws[i] = fp8_from_f32(kind, integers ? integer : fmaxf(fminf(normal, most), -most));
     }

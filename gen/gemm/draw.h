@@ -7,9 +7,6 @@
 
 #include "core/chip.h"
 
-/* draw_normal: of mean 0 and width 1. */
-double draw_normal(uint64_t *state);
-
 /* draw_bytes: DRAWS values to pick bytes from: normal, as wide as the kind allows; or integers small enough that f32 sums
  * of them are exact in any order. */
 enum { DRAWS = 4096 };

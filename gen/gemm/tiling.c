@@ -61,18 +61,6 @@ static cdnagen_status check_waves(const char *op, const gemm_tiling *t) {
 
 /* ---- tile, atom, chip ---- */
 
-static cdnagen_status check_atom(const char *op, const chip *c, const gemm_geometry *g) {
-    const atom *const a = atom_find(g->m, g->n, g->k);
-    if (a && chip_has_atom(c, a)) return CDNAGEN_OK;
-    char list[120] = "";
-    size_t used = 0;
-    for (int i = 0; i < ATOM_COUNT; i++)
-        if (chip_has_atom(c, &atoms[i]) && used < sizeof list)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%dx%dx%d", used ? ", " : "", atoms[i].m,
-                                     atoms[i].n, atoms[i].k);
-    return fail(CDNAGEN_LIMIT, "%s: %s has no fp8 MFMA %dx%dx%d; it has %s", op, c->name, g->m, g->n, g->k, list);
-}
-
 /* check_tile: every wave has whole atoms, every thread whole loads of A. */
 static cdnagen_status check_tile(const char *op, const chip *c, const gemm_tiling *t, const gemm_geometry *g) {
     const int is_8w = t->core == GEMM_8W, halves = is_8w ? 2 : 1;
@@ -108,7 +96,7 @@ static cdnagen_status check_tile(const char *op, const chip *c, const gemm_tilin
     if (is_8w && g->bk != GEMM_SCALE_K)
         return fail(CDNAGEN_BAD_TAG, "%s: a K tile of 8w has %d elements, not the %d of t%dx%dx%d", op, GEMM_SCALE_K,
                     g->bk, g->bm, g->bn, g->bk);
-    if ((is_8w || t->async) && c->lds_dma_bytes < 16)
+    if ((is_8w || t->async) && !gemm_has_dma(c))
         return fail(CDNAGEN_LIMIT,
                     "%s: %s loads by LDS DMA of 16 bytes a lane, the unit in which LDS is swizzled; %s has %d", op,
                     is_8w ? "8w" : "async", c->name, c->lds_dma_bytes);
@@ -129,22 +117,13 @@ static cdnagen_status check_tile(const char *op, const chip *c, const gemm_tilin
 cdnagen_status gemm_check_tiling(const char *op, const chip *c, const gemm_tiling *t) {
     const gemm_geometry g = gemm_geometry_of(t);
     TRY(check_waves(op, t));
-    TRY(check_atom(op, c, &g));
+    TRY(chip_check_atom(op, c, g.m, g.n, g.k));
     return check_tile(op, c, t, &g);
 }
 
-cdnagen_status gemm_check_fp8(const char *op, const chip *c, int64_t a_fp8, int64_t b_fp8) {
-    const struct {
-        const char *name;
-        int64_t kind;
-    } operands[] = {{"a_fp8", a_fp8}, {"b_fp8", b_fp8}};
-    for (int i = 0; i < 2; i++)
-        if (operands[i].kind == CDNAGEN_FP8_E4M3FNUZ && c->fp8 == CDNAGEN_FP8_E4M3FN)
-            return fail(CDNAGEN_LIMIT,
-                        "%s: %s=e4m3fnuz cannot be read on %s: its matrix unit reads e4m3fn; quantise to "
-                        "e4m3fn",
-                        op, operands[i].name, c->name);
-    return CDNAGEN_OK;
+const atom *gemm_atom_of(const chip *c) {
+    const atom *const deep = atom_find(16, 16, 128);
+    return chip_has_atom(c, deep) ? deep : atom_find(16, 16, 32);
 }
 
 void gemm_waves_per_eu(const chip *c, const gemm_tiling *t, char *out, size_t room) {

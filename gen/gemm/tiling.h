@@ -44,8 +44,10 @@ uint64_t gemm_workspace_bytes(int64_t tile, int64_t split_k, uint64_t tiles);
  * hold them.   errors: BAD_TAG, LIMIT, each with the needed and the allowed value */
 cdnagen_status gemm_check_tiling(const char *op, const chip *c, const gemm_tiling *t);
 
-/* gemm_check_fp8: the chip's matrix unit can be given operands of these kinds (cdnagen_fp8).   errors: LIMIT */
-cdnagen_status gemm_check_fp8(const char *op, const chip *c, int64_t a_fp8, int64_t b_fp8);
+/* gemm_has_dma: the chip's LDS DMA moves the 16 bytes a lane that async and 8w load by.
+ * gemm_atom_of: the chip's fastest MFMA of 16 rows. */
+static inline int gemm_has_dma(const chip *c) { return c->lds_dma_bytes >= 16; }
+const atom *gemm_atom_of(const chip *c);
 
 /* gemm_waves_per_eu: text of "amdgpu-waves-per-eu": wpe exactly, or without it as many as fit, at least those of one
  * workgroup. */

@@ -15,7 +15,7 @@ static int64_t workgroups(const plan *p, const device_facts *facts, int64_t tile
     if (!v->persist) return tiles;
     const int64_t cus = facts && facts->cus ? facts->cus : p->target.chip->cus;
     const int64_t at_once = cus * (facts && facts->workgroups_per_cu ? facts->workgroups_per_cu : 1);
-    return tiles < at_once ? tiles : at_once;
+    return smaller(tiles, at_once);
 }
 
 static void set_grid(const plan *p, const device_facts *facts, int64_t m, int64_t n, uint32_t grid[3]) {
@@ -25,15 +25,12 @@ static void set_grid(const plan *p, const device_facts *facts, int64_t m, int64_
     grid[2] = 1;
 }
 
-/* Work items of one grid dimension. source: hip/hip_runtime_api.h */
-static int64_t workgroups_max(const plan *p) { return UINT32_MAX / p->block[0]; }
-
 void blockscale_grid(const plan *p, const device_facts *facts, uint32_t grid[3]) {
     const blockscale_shape *const s = (const blockscale_shape *)p->shape;
     memset(grid, 0, 3 * sizeof grid[0]);
     if (s->m <= 0 || s->n <= 0) return;
     const int64_t count = blockscale_tiles_of((const blockscale_variant *)p->variant, s->m, s->n).count;
-    if (workgroups(p, facts, count) <= workgroups_max(p)) set_grid(p, facts, s->m, s->n, grid);
+    if (workgroups(p, facts, count) <= workgroups_most(p)) set_grid(p, facts, s->m, s->n, grid);
 }
 
 /* ---- refusals ---- */
@@ -192,11 +189,7 @@ cdnagen_status blockscale_bind(const plan *p, const device_facts *facts, const v
     TRY(check_buffers(p, a, &t));
     enum { TILES_MAX = INT32_MAX / 64 /* tiles of a band, which the kernel counts in 31 bits */ };
     const int64_t tiles = blockscale_tiles_of(v, a->m, a->n).count, groups = workgroups(p, facts, tiles);
-    if (groups > workgroups_max(p))
-        return fail(CDNAGEN_LIMIT,
-                    "%s: this launch needs %" PRId64 " workgroups of %u work items in x, HIP allows %" PRId64
-                    ": take a tag with a larger tile, or launch fewer rows at once",
-                    op, groups, p->block[0], workgroups_max(p));
+    TRY(check_workgroups(op, p, groups, "take a tag with a larger tile"));
     if (tiles > TILES_MAX)
         return fail(CDNAGEN_LIMIT,
                     "%s: this launch has %" PRId64 " tiles, a kernel can count %d: take a tag with a larger tile, or "

@@ -19,9 +19,8 @@ gemm_tiling blockscale_tiling_of(const blockscale_variant *v, const blockscale_s
 }
 
 int blockscale_promotes(const blockscale_variant *v, const blockscale_shape *s) {
-    enum { SCALED_BYTES = 32 }; /* of a lane's fragment, of the atoms that take scales */
     const atom *const a = atom_find(TRIPLE_M(v->atom), TRIPLE_N(v->atom), TRIPLE_K(v->atom));
-    return s->scales != GEMM_SCALES_UE8M0 || a->fragment_bytes != SCALED_BYTES;
+    return s->scales != GEMM_SCALES_UE8M0 || !a->scaled;
 }
 
 blockscale_tiles blockscale_tiles_of(const blockscale_variant *v, int64_t m, int64_t n) {
@@ -123,5 +122,6 @@ cdnagen_status blockscale_check(const target *t, const void *variant, const void
     TRY(gemm_check_tiling("gemm_blockscale", t->chip, &tiling));
     const gemm_geometry g = gemm_geometry_of(&tiling);
     TRY(check_shape(v, s, &g));
-    return gemm_check_fp8("gemm_blockscale", t->chip, s->a_fp8, s->b_fp8);
+    TRY(chip_check_fp8("gemm_blockscale", t->chip, "a_fp8", s->a_fp8));
+    return chip_check_fp8("gemm_blockscale", t->chip, "b_fp8", s->b_fp8);
 }

@@ -76,7 +76,7 @@ static int bare(const plan *p, int i, blockscale_variant *out) {
     snprintf(tag, sizeof tag, "mfma%dx%dx%d_%s", TRIPLE_M(own->atom), TRIPLE_N(own->atom), TRIPLE_K(own->atom),
              bare_tags[i - 1]);
     if (tag_parse(&gemm_blockscale_family.tag, tag, out)) return 0;
-    out->async = out->core == GEMM_4W && p->target.chip->lds_dma_bytes >= 16;
+    out->async = out->core == GEMM_4W && gemm_has_dma(p->target.chip);
     order(out, own->group, own->panel);
     return 1;
 }

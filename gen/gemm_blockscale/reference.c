@@ -12,10 +12,6 @@
 typedef float lanes __attribute__((vector_size(32)));
 enum { LANES_FLOATS = 8, BLOCK_LANES = 4, BLOCK = LANES_FLOATS * BLOCK_LANES };
 
-static void fp8_values(fp8_kind kind, float values[256]) {
-    for (int i = 0; i < 256; i++) values[i] = f32_from_fp8(kind, (uint8_t)i);
-}
-
 float blockscale_scale(gemm_scale_type type, const void *scales, int64_t index, int64_t along, int64_t block,
                        int64_t along_k) {
     const int64_t at = index * along + block * along_k;

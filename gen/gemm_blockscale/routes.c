@@ -21,7 +21,7 @@ typedef struct job {
 
 static int64_t tiles(const job *j, int bm, int bn) { return ceil_div(j->m, bm) * ceil_div(j->n, bn); }
 static int64_t c_bytes(const job *j) { return 2 * j->m * j->n; }
-static int has_wide_dma(const job *j) { return j->chip->lds_dma_bytes >= 16; }
+static int has_wide_dma(const job *j) { return gemm_has_dma(j->chip); }
 
 /* is_full: `count` workgroups, one a compute unit, leave less than a tenth of their last round idle. */
 static int is_full(const job *j, int64_t count) {
@@ -155,8 +155,8 @@ static int is_new(const search *s, const blockscale_variant *v) {
 
 static cdnagen_status consider(search *s, const char *body, tile_order order) {
     char tag[SYMBOL_MAX];
-    snprintf(tag, sizeof tag, "mfma%s_%s",
-             chip_has_atom(s->target->chip, atom_find(16, 16, 128)) ? "16x16x128" : "16x16x32", body);
+    const atom *const a = gemm_atom_of(s->target->chip);
+    snprintf(tag, sizeof tag, "mfma%dx%dx%d_%s", a->m, a->n, a->k, body);
     blockscale_variant v;
     TRY(tag_parse(&gemm_blockscale_family.tag, tag, &v));
     /* Stores of several columns at once need rows of C that begin with such a group. */

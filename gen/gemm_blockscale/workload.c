@@ -53,10 +53,6 @@ static layout layout_of_plan(const plan *p) {
 /* inside: the buffer's first byte behind its guard. */
 static void *inside(const problem *p, blockscale_kernarg which) { return (char *)p->buffers[which].data + GUARD_BYTES; }
 
-static fp8_kind kind_of(const plan *p, int64_t word) {
-    return word == CDNAGEN_FP8_NATIVE ? p->target.chip->fp8 : (fp8_kind)word;
-}
-
 static uint8_t nan_of(fp8_kind kind) { return fp8_from_f32(kind, NAN); }
 
 /* make_rows: rows of k bytes; what lies between them is NaN. */
@@ -132,7 +128,7 @@ static cdnagen_status start(const plan *p, uint64_t seed, problem *out) {
 static cdnagen_status fill(const plan *p, problem *data) {
     const blockscale_shape *const s = (const blockscale_shape *)p->shape;
     const layout l = layout_of_plan(p);
-    const fp8_kind a_kind = kind_of(p, s->a_fp8), b_kind = kind_of(p, s->b_fp8);
+    const fp8_kind a_kind = chip_fp8(p->target.chip, s->a_fp8), b_kind = chip_fp8(p->target.chip, s->b_fp8);
     uint64_t state = data->seed;
     uint64_t seeds[BUFFER_COUNT];
     for (int i = 0; i < BUFFER_COUNT; i++) seeds[i] = random64(&state);
@@ -203,8 +199,8 @@ static cdnagen_status reference(const plan *p, problem *data) {
     const blockscale_operands in = {.m = l.m,
                                     .n = l.n,
                                     .k = l.k,
-                                    .a_fp8 = kind_of(p, s->a_fp8),
-                                    .b_fp8 = kind_of(p, s->b_fp8),
+                                    .a_fp8 = chip_fp8(p->target.chip, s->a_fp8),
+                                    .b_fp8 = chip_fp8(p->target.chip, s->b_fp8),
                                     .b_layout = (gemm_b_layout)s->b,
                                     .a_scale_layout = (gemm_scale_layout)s->a_scales,
                                     .scale_type = (gemm_scale_type)s->scales,

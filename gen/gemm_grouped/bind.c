@@ -14,9 +14,6 @@ _Static_assert((int)CDNAGEN_GROUPED_K_OFFSETS == (int)GROUPED_K_OFFSETS &&
                "layouts");
 _Static_assert((int)CDNAGEN_GROUPED_SCALE_BLOCK == (int)GROUPED_SCALE_BLOCK, "scales");
 
-/* Work items of one grid dimension. source: hip/hip_runtime_api.h */
-static int64_t workgroups_max(const plan *p) { return UINT32_MAX / p->block[0]; }
-
 static grouped_tiles tiles_of(const plan *p, int64_t groups, int64_t m, int64_t n) {
     return grouped_tiles_of((const grouped_variant *)p->variant, (const grouped_shape *)p->shape, groups, m, n);
 }
@@ -34,7 +31,7 @@ void grouped_grid(const plan *p, const device_facts *facts, uint32_t grid[3]) {
     memset(grid, 0, 3 * sizeof grid[0]);
     if (s->groups <= 0 || s->m <= 0 || s->n <= 0 || s->k <= 0) return;
     const grouped_tiles t = tiles_of(p, s->groups, s->m, s->n);
-    if (t.rows * t.columns <= workgroups_max(p)) set_grid(p, &t, grid);
+    if (t.rows * t.columns <= workgroups_most(p)) set_grid(p, &t, grid);
 }
 
 /* ---- refusals ---- */
@@ -181,11 +178,7 @@ cdnagen_status grouped_bind(const plan *p, const device_facts *facts, const void
     list_arguments(p, a, arguments);
     TRY(check_arguments(arguments));
     const grouped_tiles t = tiles_of(p, a->groups, a->m, a->n);
-    if (t.rows * t.columns > workgroups_max(p))
-        return fail(CDNAGEN_LIMIT,
-                    "%s: this launch needs %" PRId64 " workgroups of %u work items in x, HIP allows %" PRId64
-                    ": take a tag with a larger tile, or launch fewer rows at once",
-                    op, t.rows * t.columns, p->block[0], workgroups_max(p));
+    TRY(check_workgroups(op, p, t.rows * t.columns, "take a tag with a larger tile"));
     launch l = {.kernarg_bytes = p->kernarg_bytes};
     set_grid(p, &t, l.grid);
     for (int i = 0; i < ARGUMENTS; i++) argument_put_pointer(&l, p, i, arguments[i].buffer.ptr);

@@ -206,6 +206,6 @@ cdnagen_status grouped_check(const target *t, const void *variant, const void *s
     TRY(check_tails(s, &g));
     TRY(check_k_tiles(v, s, &g));
     TRY(check_extents(s));
-    TRY(gemm_check_fp8(op, t->chip, s->a_fp8, s->b_fp8));
-    return CDNAGEN_OK;
+    TRY(chip_check_fp8(op, t->chip, "a_fp8", s->a_fp8));
+    return chip_check_fp8(op, t->chip, "b_fp8", s->b_fp8);
 }

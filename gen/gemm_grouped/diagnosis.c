@@ -51,7 +51,7 @@ static int bare(const plan *p, int i, grouped_variant *out) {
     snprintf(tag, sizeof tag, "mfma%dx%dx%d_%s", TRIPLE_M(own->atom), TRIPLE_N(own->atom), TRIPLE_K(own->atom),
              bare_tags[i - 1]);
     if (tag_parse(&gemm_grouped_family.tag, tag, out)) return 0;
-    out->async = p->target.chip->lds_dma_bytes >= 16;
+    out->async = gemm_has_dma(p->target.chip);
     return 1;
 }
 

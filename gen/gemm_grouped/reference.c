@@ -115,10 +115,8 @@ cdnagen_status grouped_reference(const grouped_operands *in, float *c) {
     s.b = arena_alloc(&memory, (size_t)l->k * BLOCK_LANES * sizeof *s.b);
     const int failed = memory.failed;
     if (!failed) {
-        for (int i = 0; i < 256; i++) {
-            v->a[i] = f32_from_fp8(in->a_fp8, (uint8_t)i);
-            v->b[i] = f32_from_fp8(in->b_fp8, (uint8_t)i);
-        }
+        fp8_values(in->a_fp8, v->a);
+        fp8_values(in->b_fp8, v->b);
         grouped_parts(l, in->extents, parts);
         for (int64_t g = 0; g < l->groups; g++) {
             s.part = &parts[g];

@@ -118,13 +118,14 @@ grouped_shape grouped_bucket(const grouped_shape *s) {
 /* variant_of: a tile as `auto` has it: through LDS and by DMA where it is tall, four waves in a square where B or scales
  * want it. */
 static grouped_variant variant_of(const target *t, const grouped_shape *s, int64_t tile, int64_t wpe) {
-    const int is_wide = t->chip->lds_dma_bytes >= 16, is_tall = TRIPLE_M(tile) >= 64;
+    const atom *const a = gemm_atom_of(t->chip);
+    const int is_tall = TRIPLE_M(tile) >= 64;
     const int is_square = s->b == GEMM_B_PLAIN || s->scale == GROUPED_SCALE_BLOCK;
-    return (grouped_variant){.atom = is_wide ? TRIPLE(16, 16, 128) : TRIPLE(16, 16, 32),
+    return (grouped_variant){.atom = TRIPLE(a->m, a->n, a->k),
                              .tile = tile,
                              .waves_m = is_tall && is_square ? 2 : 0,
                              .cshuffle = is_tall,
-                             .async = is_tall && is_wide,
+                             .async = is_tall && gemm_has_dma(t->chip),
                              .wpe = wpe};
 }
 

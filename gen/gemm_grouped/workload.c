@@ -35,10 +35,6 @@ static void sizes_of(const plan *p, size_t sizes[BUFFER_COUNT]) {
 /* inside: the buffer's first byte behind its guard. */
 static void *inside(const problem *p, grouped_kernarg which) { return (char *)p->buffers[which].data + GUARD_BYTES; }
 
-static fp8_kind kind_of(const plan *p, int64_t word) {
-    return word == CDNAGEN_FP8_NATIVE ? p->target.chip->fp8 : (fp8_kind)word;
-}
-
 /* ---- groups ---- */
 
 static int unit_of(grouped_cut cuts) {
@@ -55,7 +51,7 @@ static int64_t share(const grouped_problem *p, int64_t g, int64_t units, int64_t
     if (g == p->groups / 2) return 0;
     const int64_t most = larger(2 * (units - units / 16) / (p->groups - 1), 1);
     const int64_t mine = (int64_t)(random % (uint64_t)(most + 1));
-    return mine < left ? mine : left;
+    return smaller(mine, left);
 }
 
 void grouped_make_extents(const grouped_problem *p, const int32_t *given, uint64_t seed, void *out) {
@@ -109,9 +105,10 @@ static float scale_at(grouped_data data, const side *s, const region *r, int64_t
 static float quantise_row(const side *s, uint64_t state, int64_t count, uint8_t *out) {
     double largest = 1e-12;
     uint64_t again = state;
-    for (int64_t i = 0; i < count; i++) largest = fmax(largest, fabs(s->width * draw_normal(&again)));
+    for (int64_t i = 0; i < count; i++) largest = fmax(largest, fabs(s->width * random_normal(&again)));
     const double scale = largest / (double)fp8_max(s->kind);
-    for (int64_t i = 0; i < count; i++) out[i] = fp8_from_f32(s->kind, (float)(s->width * draw_normal(&state) / scale));
+    for (int64_t i = 0; i < count; i++)
+        out[i] = fp8_from_f32(s->kind, (float)(s->width * random_normal(&state) / scale));
     return (float)scale;
 }
 
@@ -130,7 +127,7 @@ static void fill_region(const grouped_problem *p, grouped_data data, const side 
             draw_row(s->draws, s->seed, r->scale + i, r->length, out);
         if (!is_block) s->scales[r->scale + i] = scale_at(data, s, r, i, 0);
     }
-    const int64_t scale_rows = is_block ? (r->rows + s->block_rows - 1) / s->block_rows : 0;
+    const int64_t scale_rows = is_block ? ceil_div(r->rows, s->block_rows) : 0;
     for (int64_t block = 0; block < r->length / GEMM_SCALE_K && is_block; block++)
         for (int64_t i = 0; i < scale_rows; i++)
             s->scales[r->scale + block * r->scale_stride + i] = scale_at(data, s, r, i, block);
@@ -153,12 +150,12 @@ static cdnagen_status fill_operands(const plan *p, problem *data, const grouped_
     uint8_t *const b = is_packed ? plain : inside(data, GROUPED_B);
     sides[0] = (side){.bytes = inside(data, GROUPED_A),
                       .scales = inside(data, GROUPED_A_SCALES),
-                      .kind = kind_of(p, s->a_fp8),
+                      .kind = chip_fp8(p->target.chip, s->a_fp8),
                       .width = 0.1,
                       .block_rows = 1};
     sides[1] = (side){.bytes = b,
                       .scales = inside(data, GROUPED_B_SCALES),
-                      .kind = kind_of(p, s->b_fp8),
+                      .kind = chip_fp8(p->target.chip, s->b_fp8),
                       .width = 0.01,
                       .block_rows = GEMM_SCALE_K};
     for (int i = 0; i < 2; i++) {
@@ -280,8 +277,8 @@ static cdnagen_status reference(const plan *p, problem *data) {
                                  .b_layout = (gemm_b_layout)s->b,
                                  .empty_k = (grouped_empty_k)s->empty_k,
                                  .zero_padding = 1,
-                                 .a_fp8 = kind_of(p, s->a_fp8),
-                                 .b_fp8 = kind_of(p, s->b_fp8),
+                                 .a_fp8 = chip_fp8(p->target.chip, s->a_fp8),
+                                 .b_fp8 = chip_fp8(p->target.chip, s->b_fp8),
                                  .a = inside(data, GROUPED_A),
                                  .b = inside(data, GROUPED_B),
                                  .a_scales = inside(data, GROUPED_A_SCALES),

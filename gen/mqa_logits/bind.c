@@ -93,16 +93,6 @@ static cdnagen_status check_strides(const plan *p, const cdnagen_mqa_logits_args
     return check_stride(&logits, &out->logits);
 }
 
-/* Launch dimensions that HIP takes: work items of one grid dimension. source: hip/hip_runtime_api.h */
-static cdnagen_status check_grid(const plan *p, uint64_t workgroups) {
-    const uint64_t most = UINT32_MAX / p->block[0];
-    if (workgroups <= most) return CDNAGEN_OK;
-    return fail(CDNAGEN_LIMIT,
-                "mqa_logits: this launch needs %" PRIu64 " workgroups of %u work items in x, HIP allows %" PRIu64
-                ": take a tag with more rows a workgroup, or launch fewer rows at once",
-                workgroups, p->block[0], most);
-}
-
 /* What a launch says when it cannot know how many of its workgroups a compute unit holds. */
 static const char guessed[] =
     "mqa_logits: the occupancy is not known: windows are cut for 4 workgroups a compute unit, whatever suits them";
@@ -143,7 +133,7 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
 
     const mqa_geometry g = mqa_geometry_of((const mqa_variant *)p->variant, s, p->target.chip);
     const int64_t workgroups = ceil_div(a->seq, g.workgroup_rows);
-    TRY(check_grid(p, (uint64_t)workgroups));
+    TRY(check_workgroups(op, p, workgroups, "take a tag with more rows a workgroup"));
     const int splits = mqa_splits(p, facts, a->num_splits, workgroups, a->seq_kv);
     if (mqa_splits_are_guessed(p, facts, a->num_splits)) l.note = guessed;
     memcpy(l.grid, (const uint32_t[]){(uint32_t)workgroups, (uint32_t)splits, 1}, sizeof l.grid);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What follows from a variant and a shape, and what they and the chip must satisfy together. */
-#include <stdio.h>
-
+#include "core/integer.h"
 #include "gen/mqa_logits/mqa_logits.h"
 
 /* ITEM_SUMS: results a lane that ct lets an item have. Two items are held, beside all of Q and the weights: with more, 128
@@ -17,10 +16,6 @@ static int log2_floor(int64_t x) {
     }
     return bits;
 }
-
-static int larger(int a, int b) { return a > b ? a : b; }
-static int smaller(int a, int b) { return a < b ? a : b; }
-static int ceil_div(int64_t a, int b) { return (int)((a + b - 1) / b); }
 
 /* dma_sources: after how many DMAs both the swizzle and the place in a row come round again. */
 static int dma_sources(const mqa_variant *v, const mqa_geometry *g) {
@@ -45,9 +40,9 @@ static int from_fn(int64_t operand, const chip *c) {
 
 mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chip *c) {
     mqa_geometry g = {.m = TRIPLE_M(v->atom), .n = TRIPLE_N(v->atom), .k = TRIPLE_K(v->atom)};
-    g.m_tiles = ceil_div(s->heads, g.m);
+    g.m_tiles = (int)ceil_div(s->heads, g.m);
     g.n_tiles = (int)v->bkv / g.n;
-    g.k_steps = ceil_div(s->dim, g.k);
+    g.k_steps = (int)ceil_div(s->dim, g.k);
     g.row_bytes = g.k_steps * g.k;
     g.acc = g.m * g.n / LANES;
     g.item_tiles = g.m_tiles;
@@ -55,7 +50,7 @@ mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chi
     g.fragment_bytes = g.m * g.k / LANES;
     g.workgroup_rows = (int)(v->slots ? v->rows * v->waves : v->rows);
     g.slot_kv_bytes = (int)v->bkv * g.row_bytes;
-    g.scale_dmas = v->ls ? ((int)v->bkv + SCALE_COLUMNS_PER_DMA - 1) / SCALE_COLUMNS_PER_DMA : 0;
+    g.scale_dmas = v->ls ? (int)ceil_div(v->bkv, SCALE_COLUMNS_PER_DMA) : 0;
     g.slot_bytes = g.slot_kv_bytes + g.scale_dmas * SCALE_COLUMNS_PER_DMA * (int)sizeof(float);
     g.lds_bytes = (int)v->slots * g.slot_bytes;
     g.kv_dmas = v->slots ? g.slot_kv_bytes / (DMA_WAVE_BYTES * (int)v->waves) : 0;
@@ -64,50 +59,20 @@ mqa_geometry mqa_geometry_of(const mqa_variant *v, const mqa_shape *s, const chi
     g.kv_from_fn = from_fn(s->kv_fp8, c);
     /* A row is 2^bits chunks of 32 bytes; rows that meet in one line of banks get different chunks.
      * shift >= bits keeps source and target bits apart, which is what makes the map its own inverse. */
-    g.swizzle_shift = larger(larger(log2_floor(c->lds_read_banks * 4), log2_floor(g.row_bytes)) - 5, 0);
-    g.swizzle_bits = smaller(log2_floor(g.row_bytes / 32), g.swizzle_shift);
+    g.swizzle_shift = (int)larger(larger(log2_floor(c->lds_read_banks * 4), log2_floor(g.row_bytes)) - 5, 0);
+    g.swizzle_bits = (int)smaller(log2_floor(g.row_bytes / 32), g.swizzle_shift);
     g.swizzle_period = 1 << (5 + g.swizzle_bits + g.swizzle_shift);
     g.dma_sources = dma_sources(v, &g);
     return g;
 }
 
-/* check_operands: E4M3FN bytes can be made into E4M3FNUZ for a matrix unit that reads those (emit_direct.c), not the other
- * way: the largest FNUZ bytes are NaN as FN. */
-static cdnagen_status check_operands(const chip *c, const mqa_shape *s) {
-    const struct {
-        const char *name;
-        int64_t kind;
-    } operands[] = {{"q_fp8", s->q_fp8}, {"kv_fp8", s->kv_fp8}};
-    for (int i = 0; i < 2; i++)
-        if (operands[i].kind == CDNAGEN_FP8_E4M3FNUZ && c->fp8 == CDNAGEN_FP8_E4M3FN)
-            return fail(
-                CDNAGEN_LIMIT,
-                "mqa_logits: %s=e4m3fnuz cannot be read on %s: its matrix unit reads e4m3fn; quantise to e4m3fn",
-                operands[i].name, c->name);
-    return CDNAGEN_OK;
-}
-
 cdnagen_status mqa_check_shape(const target *t, const mqa_shape *s) {
-    TRY(check_operands(t->chip, s));
+    TRY(chip_check_fp8("mqa_logits", t->chip, "q_fp8", s->q_fp8));
+    TRY(chip_check_fp8("mqa_logits", t->chip, "kv_fp8", s->kv_fp8));
     /* Rows are read 16 bytes at a time, from places aligned to that. */
     if (s->dim % 16)
         return fail(CDNAGEN_LIMIT, "mqa_logits: dim=%d is not a multiple of 16; the nearest are %d and %d", (int)s->dim,
                     (int)s->dim / 16 * 16, (int)s->dim / 16 * 16 + 16);
-    return CDNAGEN_OK;
-}
-
-static cdnagen_status check_atom(const chip *c, const mqa_geometry *g) {
-    const atom *const a = atom_find(g->m, g->n, g->k);
-    if (!a || !chip_has_atom(c, a)) {
-        char list[120] = "";
-        size_t used = 0;
-        for (int i = 0; i < ATOM_COUNT; i++)
-            if (chip_has_atom(c, &atoms[i]) && used < sizeof list)
-                used += (size_t)snprintf(list + used, sizeof list - used, "%s%dx%dx%d", used ? ", " : "", atoms[i].m,
-                                         atoms[i].n, atoms[i].k);
-        return fail(CDNAGEN_LIMIT, "mqa_logits: %s has no fp8 MFMA %dx%dx%d; it has %s", c->name, g->m, g->n, g->k,
-                    list);
-    }
     return CDNAGEN_OK;
 }
 
@@ -181,7 +146,7 @@ static int nearest(const chip *c, const mqa_shape *s, mqa_variant *v) {
     const int64_t slots = v->slots, prefetch = v->prefetch;
     for (; v->bkv >= TRIPLE_N(v->atom); v->bkv /= 2)
         for (v->slots = slots; v->slots >= 1; v->slots--)
-            for (v->prefetch = v->slots < prefetch ? v->slots : prefetch; v->prefetch >= 1; v->prefetch--)
+            for (v->prefetch = smaller(v->slots, prefetch); v->prefetch >= 1; v->prefetch--)
                 if (fits(c, v, s)) return 1;
     return 0;
 }
@@ -202,7 +167,7 @@ static cdnagen_status check_lds(const chip *c, const mqa_variant *v, const mqa_g
 static cdnagen_status check_limits(const target *t, const mqa_variant *v, const mqa_shape *s) {
     const chip *const c = t->chip;
     const mqa_geometry g = mqa_geometry_of(v, s, c);
-    TRY(check_atom(c, &g));
+    TRY(chip_check_atom("mqa_logits", c, g.m, g.n, g.k));
     TRY(check_tiles(v, &g));
     if (!v->slots) return CDNAGEN_OK;
     TRY(check_lds(c, v, &g, s));

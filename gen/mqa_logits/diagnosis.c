@@ -2,6 +2,7 @@
 /* What a diagnosis compares a kernel of this operator with: nothing that is left out, every word the other way. */
 #include <string.h>
 
+#include "core/integer.h"
 #include "gen/mqa_logits/mqa_logits.h"
 
 static void with_swp(mqa_variant *v) { v->swp = 1; }
@@ -78,7 +79,7 @@ static int sweep(const plan *p, int index, void *variant, void *shape, double *t
     if (index >= (int)(sizeof tiles / sizeof *tiles) || s.seq <= 0) return 0;
     v.splits = splits_of(p);
     const int64_t width = v.bkv * v.splits;
-    s.seq_kv = ((s.seq + width - 1) / width + tiles[index]) * width;
+    s.seq_kv = (ceil_div(s.seq, width) + tiles[index]) * width;
     memcpy(variant, &v, sizeof v);
     memcpy(shape, &s, sizeof s);
     *trips = (double)mqa_window_columns(&s) / (double)(s.seq * width);

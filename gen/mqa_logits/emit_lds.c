@@ -3,9 +3,8 @@
  * ring of `slots` in LDS; each wave owns its own query rows. */
 #include <assert.h>
 
+#include "core/integer.h"
 #include "gen/mqa_logits/emit.h"
-
-static int smaller(int a, int b) { return a < b ? a : b; }
 
 enum { DMA_BYTES = 16, SCALE_BYTES = 4, DMA_OFFSETS_MAX = 32, STEPS_MAX = 16, SCALES_MAX = 64, RING_ALIGN = 128 };
 
@@ -354,7 +353,7 @@ static void tiles_across(mqa *m, pipeline *p) {
     ir *const e = m->e;
     const val zero = e_i32(e, 0);
     const int certain = m->v->dg ? 0 : (int)m->v->prefetch - 1; /* tiles whose DMA is younger than the first's */
-    e_wait(e, smaller(certain * p->dmas, VMCNT_MAX), WAIT_ANY);
+    e_wait(e, (int)smaller(certain * p->dmas, VMCNT_MAX), WAIT_ANY);
     if (m->v->waves > 1) e_barrier(e);
     handover h = first_handover(m, p);
     if (m->v->dg) {

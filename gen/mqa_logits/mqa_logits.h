@@ -3,6 +3,7 @@
 #ifndef GEN_MQA_LOGITS_H
 #define GEN_MQA_LOGITS_H
 
+#include "core/integer.h"
 #include "gen/family.h"
 
 /* mqa_variant: the tag's fields. All int64_t: core/field.h fills them. */
@@ -126,9 +127,7 @@ int mqa_splits_are_guessed(const plan *p, const device_facts *facts, int asked);
 void mqa_grid(const plan *p, const device_facts *facts, uint32_t grid[3]);
 
 /* mqa_logits_stride: columns from one row of logits to the next where the caller does not say. */
-static inline int64_t mqa_logits_stride(int64_t seq_kv) {
-    return (seq_kv + MQA_LOGITS_PADDING - 1) / MQA_LOGITS_PADDING * MQA_LOGITS_PADDING;
-}
+static inline int64_t mqa_logits_stride(int64_t seq_kv) { return round_up(seq_kv, MQA_LOGITS_PADDING); }
 
 /* mqa_window_check, mqa_window_row: the workload's windows; row r sees columns [*start, *end) of [0, seq_kv).
  * errors: BAD_SHAPE where this window kind is not defined for the lengths */

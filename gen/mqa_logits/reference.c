@@ -14,10 +14,6 @@
 typedef float lanes __attribute__((vector_size(32)));
 enum { LANES_FLOATS = 8, BLOCK_LANES = 4, BLOCK = LANES_FLOATS * BLOCK_LANES };
 
-static void fp8_values(fp8_kind kind, float values[256]) {
-    for (int i = 0; i < 256; i++) values[i] = f32_from_fp8(kind, (uint8_t)i);
-}
-
 static void transpose_keys(const mqa_operands *in, float *keys) {
     float values[256];
     fp8_values(in->kv_fp8, values);
@@ -55,19 +51,19 @@ static float weight(const mqa_operands *in, int64_t at) {
 
 static void row_logits(const mqa_operands *in, int64_t m, const float *q, const float *weights, const float *keys,
                        float *row) {
-    const int64_t start = in->cu_starts[m] > 0 ? in->cu_starts[m] : 0;
-    const int64_t end = in->cu_ends[m] < in->seq_kv ? in->cu_ends[m] : in->seq_kv;
+    const int64_t start = larger(in->cu_starts[m], 0);
+    const int64_t end = smaller(in->cu_ends[m], in->seq_kv);
     for (int64_t n = 0; n < in->seq_kv; n++) row[n] = -INFINITY;
     for (int64_t block = start / BLOCK * BLOCK; block < end; block += BLOCK) {
         lanes logits[BLOCK_LANES];
         head_sums(in, q, weights, (const lanes *)(keys + block * in->dim), logits);
-        const int64_t from = start > block ? start : block, to = end < block + BLOCK ? end : block + BLOCK;
+        const int64_t from = larger(start, block), to = smaller(end, block + BLOCK);
         for (int64_t n = from; n < to; n++) row[n] = logits[(n - block) / LANES_FLOATS][(n - block) % LANES_FLOATS];
     }
 }
 
 cdnagen_status mqa_reference_logits(const mqa_operands *in, float *logits) {
-    const size_t blocks = (size_t)((in->seq_kv + BLOCK - 1) / BLOCK), row = (size_t)(in->heads * in->dim);
+    const size_t blocks = (size_t)ceil_div(in->seq_kv, BLOCK), row = (size_t)(in->heads * in->dim);
     arena memory = {0};
     /* Arena memory is 16-byte aligned, the lanes need their own 32. */
     char *const keys_bytes = arena_alloc(&memory, blocks * BLOCK * (size_t)in->dim * sizeof(float) + sizeof(lanes));

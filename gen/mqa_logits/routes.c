@@ -69,12 +69,13 @@ static int is_new(const search *s, const mqa_variant *v) {
     return 1;
 }
 
-/* padded: the work that a tag makes of a shape, zeros included: products, at half the rate where fragments have 8 bytes, and
- * the head sum, which costs what products with some 128 elements of dim do. */
+/* padded: the work that a tag makes of a shape, zeros included: products, weighed by the MFMA's rate, and the head sum, which
+ * costs what the fastest products with some 128 elements of dim do. */
 static int64_t padded(const search *s, const mqa_variant *v) {
     enum { HEAD_SUM = 128 };
     const mqa_geometry g = mqa_geometry_of(v, s->shape, s->target->chip);
-    return (int64_t)g.m_tiles * g.m * (g.row_bytes * (g.fragment_bytes == 8 ? 2 : 1) + HEAD_SUM);
+    const int times_slower = ATOM_PRODUCTS_MAX / atom_products(atom_find(g.m, g.n, g.k));
+    return (int64_t)g.m_tiles * g.m * (g.row_bytes * times_slower + HEAD_SUM);
 }
 
 /* was_timed: what the row's tag pads of this shape the tuner has weighed: nothing, or what it pads of its class's own. */

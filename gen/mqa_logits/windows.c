@@ -46,7 +46,7 @@ void mqa_window_row(const mqa_shape *s, int64_t r, int32_t *start, int32_t *end)
         to = r % 2 ? smaller(r + 1, seq_kv) : seq_kv + 64;
         break;
     case WINDOW_BATCH_CAUSAL: { /* `batch` sequences one after the other, each with its own keys */
-        const int64_t rows = (s->seq + s->batch - 1) / s->batch, keys = seq_kv / s->batch;
+        const int64_t rows = ceil_div(s->seq, s->batch), keys = seq_kv / s->batch;
         from = r / rows * keys;
         to = from + (keys - rows) + r % rows + 1;
         break;
@@ -65,7 +65,7 @@ int64_t mqa_window_columns(const mqa_shape *s) {
     for (int64_t r = 0; r < s->seq; r++) {
         int32_t start, end;
         mqa_window_row(s, r, &start, &end);
-        const int64_t from = start > 0 ? start : 0, to = end < s->seq_kv ? end : s->seq_kv;
+        const int64_t from = larger(start, 0), to = smaller(end, s->seq_kv);
         if (to > from) columns += to - from;
     }
     return columns;

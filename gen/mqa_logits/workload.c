@@ -15,13 +15,12 @@ enum { BUFFER_COUNT = MQA_LOGITS + 1, GUARD_BYTES = 1024 };
 #define POISON 0x7fc0beefu /* a NaN that no arithmetic makes */
 #define AMAX_MIN 1e-4f
 
-/* normals: Box and Muller's transform. */
 static void normals(uint64_t seed, uint64_t stream, float *out, int64_t count) {
     uint64_t state = seed;
     state = random64(&state) ^ stream;
     for (int64_t i = 0; i < count; i += 2) {
-        const double radius = sqrt(-2 * log(random_uniform(&state))),
-                     angle = 2 * 3.14159265358979323846 * random_uniform(&state);
+        double radius, angle;
+        random_polar(&state, &radius, &angle);
         out[i] = (float)(radius * cos(angle));
         if (i + 1 < count) out[i + 1] = (float)(radius * sin(angle));
     }
@@ -30,10 +29,6 @@ static void normals(uint64_t seed, uint64_t stream, float *out, int64_t count) {
 /* ---- quantisation ---- */
 
 static float bf16_rounded(float x) { return f32_from_bf16(bf16_from_f32(x)); }
-
-static fp8_kind kind_of(const plan *p, int64_t word) {
-    return word == CDNAGEN_FP8_NATIVE ? p->target.chip->fp8 : (fp8_kind)word;
-}
 
 /* quantise_row: bytes and scale of one row by its largest magnitude. */
 static float quantise_row(fp8_kind kind, const float *row, int64_t count, uint8_t *bytes_out) {
@@ -141,16 +136,17 @@ static void fill_windows(problem *data, const mqa_shape *s) {
 static int nan_byte(fp8_kind kind) { return kind == CDNAGEN_FP8_E4M3FNUZ ? 0x80 : 0xff; }
 
 static cdnagen_status fill(const plan *p, problem *data, const mqa_shape *s) {
-    const int64_t most = s->dim > s->seq ? s->dim : s->seq; /* a row of Q, or all weights */
+    const int64_t most = larger(s->dim, s->seq); /* a row of Q, or all weights */
     float *const row = mem_alloc((size_t)(s->heads * most) * sizeof(float));
     if (!row) return fail_no_memory();
     for (int i = MQA_Q; i <= MQA_LOGITS; i++) assert(data->buffers[i].data);
     /* NaN, so that whatever is read from between rows shows. */
-    memset(data->buffers[MQA_Q].data, nan_byte(kind_of(p, s->q_fp8)), data->buffers[MQA_Q].bytes);
-    memset(data->buffers[MQA_KV].data, nan_byte(kind_of(p, s->kv_fp8)), data->buffers[MQA_KV].bytes);
+    memset(data->buffers[MQA_Q].data, nan_byte(chip_fp8(p->target.chip, s->q_fp8)), data->buffers[MQA_Q].bytes);
+    memset(data->buffers[MQA_KV].data, nan_byte(chip_fp8(p->target.chip, s->kv_fp8)), data->buffers[MQA_KV].bytes);
     memset(data->buffers[MQA_WEIGHTS].data, 0xff, data->buffers[MQA_WEIGHTS].bytes);
-    make_queries(data->seed, s, kind_of(p, s->q_fp8), row, data->buffers[MQA_Q].data);
-    make_keys(data->seed, s, kind_of(p, s->kv_fp8), row, data->buffers[MQA_KV].data, data->buffers[MQA_KV_SCALES].data);
+    make_queries(data->seed, s, chip_fp8(p->target.chip, s->q_fp8), row, data->buffers[MQA_Q].data);
+    make_keys(data->seed, s, chip_fp8(p->target.chip, s->kv_fp8), row, data->buffers[MQA_KV].data,
+              data->buffers[MQA_KV_SCALES].data);
     make_weights(data->seed, s, row, data->buffers[MQA_WEIGHTS].data);
     mem_free(row);
     fill_windows(data, s);
@@ -222,8 +218,8 @@ mqa_operands mqa_workload_operands(const plan *p, const problem *data) {
                           .seq_kv = s.seq_kv,
                           .heads = s.heads,
                           .dim = s.dim,
-                          .q_fp8 = kind_of(p, s.q_fp8),
-                          .kv_fp8 = kind_of(p, s.kv_fp8),
+                          .q_fp8 = chip_fp8(p->target.chip, s.q_fp8),
+                          .kv_fp8 = chip_fp8(p->target.chip, s.kv_fp8),
                           .weights_type = (cdnagen_weights)s.weights,
                           .strides = mqa_workload_strides(&s),
                           .q = data->buffers[MQA_Q].data,

@@ -24,7 +24,9 @@ static void atoms_are_consistent(void **state) {
         assert_ptr_equal(atom_find(a->m, a->n, a->k), a);
         assert_int_equal(a->m * a->k, a->fragment_bytes * LANES);
         assert_true(chip_has_atom(&chips[1], a));
-        assert_int_equal(chip_has_atom(&chips[0], a), a->fragment_bytes == 8);
+        assert_int_equal(chip_has_atom(&chips[0], a), a->k <= 32);
+        assert_int_equal(chip_has_atom(&chips[0], a), !a->scaled);
+        assert_int_equal(ATOM_PRODUCTS_MAX / atom_products(a), chip_has_atom(&chips[0], a) ? 2 : 1);
     }
     assert_null(atom_find(32, 32, 32));
 }

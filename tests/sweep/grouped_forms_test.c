@@ -193,7 +193,8 @@ static void forms_are_captured_cold(void **state) {
         for (size_t row = 0; row < COUNT(forms); row++) {
             call calls[COUNT(lengths)];
             hip_stream stream;
-            hip_graph graph, executable;
+            hip_graph graph;
+            hip_graph_exec executable;
             for (size_t i = 0; i < COUNT(lengths); i++) calls[i] = begin(chips[which].name, row, lengths[i], ctx);
             ok(hip, hip->stream_create(&stream));
             const int before = machine_modules();

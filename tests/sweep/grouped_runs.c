@@ -39,7 +39,7 @@ cdnagen *runs_on(const char *chip_name, const char *mode) {
 }
 
 kernel_row runs_row(int which, const char *rest) {
-    const char *const first = chips[which].lds_dma_bytes >= 16 ? "mfma16x16x128_" : "mfma16x16x32_";
+    const char *const first = chip_has_atom(&chips[which], atom_find(16, 16, 128)) ? "mfma16x16x128_" : "mfma16x16x32_";
     kernel_row k = {.chip = chips[which].name};
     snprintf(k.tag, sizeof k.tag, "%s%s", strcmp(rest, "auto") ? first : "", rest);
     return k;

@@ -8,9 +8,7 @@
 
 const char *sweep_chip = "gfx950";
 
-fp8_kind data_kind(int64_t word) {
-    return word == CDNAGEN_FP8_NATIVE ? target_of(sweep_chip).chip->fp8 : (fp8_kind)word;
-}
+fp8_kind data_kind(int64_t word) { return chip_fp8(target_of(sweep_chip).chip, word); }
 
 void simulate(const char *mode) {
     const target t = target_of(sweep_chip);
