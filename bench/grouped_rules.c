@@ -21,9 +21,9 @@ typedef struct tag_text {
 } tag_text;
 static tag_text tag_of(const chip *c, const char *tile, const char *rest) {
     tag_text t;
-    const int is_wide = c->lds_dma_bytes >= 16, has_cs = strstr(tile, "_cs") != NULL;
-    snprintf(t.text, sizeof t.text, "gemm_grouped:mfma16x16x%d_%s%s%s", is_wide ? 128 : 32, tile,
-             is_wide && has_cs ? "_async" : "", rest);
+    const int takes_dma = gemm_has_dma(c) && strstr(tile, "_cs");
+    snprintf(t.text, sizeof t.text, "gemm_grouped:%s_%s%s%s", gemm_atom_field(c), tile, takes_dma ? "_async" : "",
+             rest);
     return t;
 }
 
