@@ -22,8 +22,9 @@ typedef struct tag_text {
 static tag_text tag_of(const chip *c, const char *tile, const char *rest) {
     tag_text t;
     const int takes_dma = gemm_has_dma(c) && strstr(tile, "_cs");
-    snprintf(t.text, sizeof t.text, "gemm_grouped:%s_%s%s%s", gemm_atom_field(c), tile, takes_dma ? "_async" : "",
-             rest);
+    const atom *const a = gemm_atom_of(c);
+    snprintf(t.text, sizeof t.text, "gemm_grouped:mfma%dx%dx%d_%s%s%s", a->m, a->n, a->k, tile,
+             takes_dma ? "_async" : "", rest);
     return t;
 }
 
