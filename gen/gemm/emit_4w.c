@@ -5,7 +5,7 @@
  * slot, with another barrier before it is written. */
 #include "gen/gemm/emit_gemm.h"
 
-enum { K_BLOCKS_MAX = 2, LDS_CHUNKS_MAX = 4, LANE_COLUMNS_MAX = 16 };
+enum { K_BLOCKS_MAX = 2, LDS_CHUNKS_MAX = 4 };
 
 typedef struct four_waves {
     gemm *g;
@@ -15,13 +15,12 @@ typedef struct four_waves {
     int slot_bytes, b_place; /* a slot: A, then plain B; to the other one: 0 if there is none */
     val a_lane[K_BLOCKS_MAX][LDS_CHUNKS_MAX], b_lane[K_BLOCKS_MAX][LDS_CHUNKS_MAX]; /* chunks in slot 0 */
     val b_rows[GEMM_ATOMS_MAX];                                                     /* preshuffled B */
-    val a_scale_at[GEMM_ATOMS_MAX],
-        b_scale_at[GEMM_ATOMS_MAX][LANE_COLUMNS_MAX]; /* B: one, or those of a lane's columns */
+    gemm_scale_places scale_at;
 
     /* what a K tile leaves to the next one */
     val slot; /* the slot that is filled next: its first byte */
     tile a, b[K_BLOCKS_MAX];
-    val a_scale[K_BLOCKS_MAX][GEMM_ATOMS_MAX], b_scale[K_BLOCKS_MAX][GEMM_ATOMS_MAX];
+    gemm_block_scales scales[K_BLOCKS_MAX];
     gemm_sums sums;
 
     int is_steady; /* the first K tile is there */
@@ -38,31 +37,6 @@ static int is_left_out(const four_waves *f, gemm_ablation what) { return f->is_s
 
 /* ---- scales ---- */
 
-/* Columns of an atom whose scales of B a lane needs: of all its sums, or as an MFMA takes them of its row of B. */
-static int lane_columns(const gemm *g) { return g->scaling == GEMM_MFMA ? 1 : edge(g) * edge(g) / LANES; }
-/* Scales a wave and K block: of A's and of B's atoms. */
-static int a_scales(const four_waves *f) { return f->g->a_scales.uniform ? 1 : f->m_atoms; }
-static int b_scales(const four_waves *f) { return f->g->b_scales.uniform ? 1 : f->n_atoms; }
-
-static void place_scales(four_waves *f) {
-    gemm *const g = f->g;
-    ir *const e = g->e;
-    const val row = g->a_scales.uniform ? f->sums.row : e_add(e, f->sums.row, gemm_lane_row(g));
-    for (int i = 0; i < a_scales(f); i++)
-        f->a_scale_at[i] = gemm_scale_at(g, &g->a_scales, e_addi(e, row, f->sums.rows[i]));
-    if (g->b_scales.uniform) {
-        f->b_scale_at[0][0] = gemm_scale_at(g, &g->b_scales, f->sums.column);
-        return;
-    }
-    const val own = g->scaling == GEMM_MFMA ? gemm_lane_row(g) : gemm_lane_column(g);
-    const val column = e_add(e, f->sums.column, own);
-    for (int j = 0; j < f->n_atoms; j++)
-        for (int c = 0; c < lane_columns(g); c++) {
-            const int from_lane = f->sums.columns[j] + t_sum_row(g->atom, 0, c);
-            f->b_scale_at[j][c] = gemm_scale_at(g, &g->b_scales, e_addi(e, column, from_lane));
-        }
-}
-
 /* Sums that run through all of K take one block's scales; a twin loads all the same. */
 static int loads_scales(const four_waves *f) {
     const gemm *const g = f->g;
@@ -71,18 +45,10 @@ static int loads_scales(const four_waves *f) {
 }
 
 static void load_scales(four_waves *f, val tile_index, int kb, gemm_mask mask) {
-    gemm *const g = f->g;
-    ir *const e = g->e;
+    ir *const e = f->g->e;
     if (!loads_scales(f)) return;
     const val k_block = e_addi(e, e_muli(e, tile_index, f->k_blocks), kb);
-    for (int i = 0; i < a_scales(f); i++)
-        f->a_scale[kb][i] = gemm_scale(g, &g->a_scales, f->a_scale_at[i], k_block, mask);
-    for (int j = 0; j < b_scales(f); j++) {
-        val columns[LANE_COLUMNS_MAX];
-        const int count = g->b_scales.uniform ? 1 : lane_columns(g);
-        for (int c = 0; c < count; c++) columns[c] = gemm_scale(g, &g->b_scales, f->b_scale_at[j][c], k_block, mask);
-        f->b_scale[kb][j] = count == 1 ? columns[0] : e_vector(e, columns, count);
-    }
+    f->scales[kb] = gemm_load_scales(f->g, &f->scale_at, k_block, mask);
 }
 
 /* ---- fragments ---- */
@@ -157,53 +123,17 @@ typedef struct block {
     int kb;
     next_tile next;
     val t;
-    val a_scale[GEMM_ATOMS_MAX], b_scale[GEMM_ATOMS_MAX]; /* as factor() combines them */
-    val parts[GEMM_SUMS_MAX];                             /* sums of this block: column by column of atoms */
-    int promoted;                                         /* so many of them are in the wave's sums */
-    tile rows;                                            /* fragments of B as the MFMA take them */
+    gemm_block_scales factors; /* have left the registers that the next tile's scales are loaded into */
+    val parts[GEMM_SUMS_MAX];  /* sums of this block: column by column of atoms */
+    int promoted;              /* so many of them are in the wave's sums */
+    tile rows;                 /* fragments of B as the MFMA take them */
 } block;
-
-/* Factors leave the registers that the next tile's scales are loaded into. */
-static void take_scales(four_waves *f, block *b) {
-    gemm *const g = f->g;
-    ir *const e = g->e;
-    if (g->scaling == GEMM_ROWS) return;
-    if (!gemm_has_scales(g)) {
-        const val one = g->scaling == GEMM_MFMA ? e_i32(e, 127) : e_f32(e, 1);
-        for (int i = 0; i < f->m_atoms; i++) b->a_scale[i] = one;
-        for (int j = 0; j < f->n_atoms; j++) b->b_scale[j] = one;
-        return;
-    }
-    const int halves = g->a.from_fn + g->b.from_fn;
-    for (int j = 0; j < b_scales(f); j++) b->b_scale[j] = f->b_scale[b->kb][j];
-    for (int i = 0; i < a_scales(f); i++) b->a_scale[i] = f->a_scale[b->kb][i];
-    for (int j = b_scales(f); j < f->n_atoms; j++) b->b_scale[j] = b->b_scale[0];
-    if (g->scaling != GEMM_MFMA) {
-        for (int j = 0; j < b_scales(f); j++) b->b_scale[j] = gemm_scale_f32(g, &g->b_scales, b->b_scale[j]);
-        for (int i = 0; i < a_scales(f); i++) {
-            b->a_scale[i] = gemm_scale_f32(g, &g->a_scales, b->a_scale[i]);
-            if (g->b_scales.uniform) b->a_scale[i] = e_fmul(e, b->a_scale[i], b->b_scale[0], 0);
-            if (halves) b->a_scale[i] = e_fmul(e, b->a_scale[i], e_f32(e, 1 << halves), 0);
-        }
-    }
-    for (int i = a_scales(f); i < f->m_atoms; i++) b->a_scale[i] = b->a_scale[0];
-}
-
-/* The factor of atom (i, j): one, or one a column. */
-static val factor(four_waves *f, const block *b, int i, int j) {
-    ir *const e = f->g->e;
-    if (f->g->b_scales.uniform || !gemm_has_scales(f->g)) return b->a_scale[i];
-    val columns[LANE_COLUMNS_MAX];
-    for (int c = 0; c < lane_columns(f->g); c++)
-        columns[c] = e_fmul(e, b->a_scale[i], e_element(e, b->b_scale[j], c), 0);
-    return e_vector(e, columns, lane_columns(f->g));
-}
 
 static void promote(four_waves *f, block *b, int count) {
     for (; b->promoted < count; b->promoted++) {
         const int i = b->promoted % f->m_atoms, j = b->promoted / f->m_atoms;
         val *const sum = &f->sums.v[i * f->n_atoms + j];
-        *sum = gemm_promoted(f->g, b->parts[b->promoted], factor(f, b, i, j), *sum);
+        *sum = gemm_promoted(f->g, b->parts[b->promoted], gemm_factor(f->g, &b->factors, i, j), *sum);
     }
 }
 
@@ -215,7 +145,7 @@ static void multiply(four_waves *f, block *b, int i, int j) {
     switch (g->scaling) {
     case GEMM_ROWS:
     case GEMM_CHAIN: *sum = t_mma_atom(g->e, rows, j, &f->a, i, *sum); break;
-    case GEMM_MFMA: *sum = t_mma_scaled(g->e, rows, j, &f->a, i, *sum, b->b_scale[j], b->a_scale[i]); break;
+    case GEMM_MFMA: *sum = t_mma_scaled(g->e, rows, j, &f->a, i, *sum, b->factors.b[j], b->factors.a[i]); break;
     case GEMM_PROMOTE:
         b->parts[x] = t_mma_atom(g->e, rows, j, &f->a, i, t_no_sums(g->e, g->atom));
         if ((x + 1) % group == 0) promote(f, b, x + 1 - group * g->promote_delay);
@@ -275,7 +205,7 @@ static void k_tile(four_waves *f, val t, next_tile next) {
     staged coming = {0};
     for (int kb = 0; kb < f->k_blocks; kb++) {
         block b = {.kb = kb, .next = next, .t = t};
-        take_scales(f, &b);
+        if (f->g->scaling != GEMM_ROWS) b.factors = gemm_factors(f->g, &f->scale_at, &f->scales[kb], &f->sums);
         if (next != NEXT_NONE) load_scales(f, e_addi(e, t, 1), kb, mask_of(next));
         if (next != NEXT_NONE && kb == 0) coming = stage_begin(f, e_addi(e, t, 1), mask_of(next));
         k_block(f, &b, &coming);
@@ -323,7 +253,7 @@ static four_waves begin(gemm *g) {
         const val row = e_addi(e, f.sums.column, f.sums.columns[j]);
         f.b_rows[j] = e_mul(e, e_shr(e, row, 4), g->b.stride);
     }
-    if (g->scaling != GEMM_ROWS) place_scales(&f);
+    if (g->scaling != GEMM_ROWS) f.scale_at = gemm_place_scales(g, &f.sums);
     return f;
 }
 
@@ -354,8 +284,8 @@ static void carry(four_waves *f, carried_values *c) {
     for (int kb = 0; kb < f->k_blocks; kb++) {
         e_carry(e, c, f->b[kb].v, f->b[kb].outer * f->b[kb].steps);
         if (!loads_scales(f)) continue;
-        e_carry(e, c, f->a_scale[kb], a_scales(f));
-        e_carry(e, c, f->b_scale[kb], b_scales(f));
+        e_carry(e, c, f->scales[kb].a, f->scale_at.a_count);
+        e_carry(e, c, f->scales[kb].b, f->scale_at.b_count);
     }
 }
 
@@ -364,15 +294,8 @@ static void load_row_scales(four_waves *f) {
     gemm *const g = f->g;
     const val first = e_i32(g->e, 0);
     if (g->scaling != GEMM_ROWS) return;
-    place_scales(f);
-    for (int i = 0; i < f->m_atoms; i++)
-        f->a_scale[0][i] = gemm_scale(g, &g->a_scales, f->a_scale_at[i], first, GEMM_ALL);
-    for (int j = 0; j < f->n_atoms; j++) {
-        val columns[LANE_COLUMNS_MAX];
-        for (int c = 0; c < lane_columns(g); c++)
-            columns[c] = gemm_scale(g, &g->b_scales, f->b_scale_at[j][c], first, GEMM_ALL);
-        f->b_scale[0][j] = e_vector(g->e, columns, lane_columns(g));
-    }
+    f->scale_at = gemm_place_scales(g, &f->sums);
+    f->scales[0] = gemm_load_scales(g, &f->scale_at, first, GEMM_ALL);
 }
 
 static void last_tile(four_waves *f, val t) {
@@ -407,10 +330,10 @@ static void scale_rows(four_waves *f) {
     gemm *const g = f->g;
     const int halves = g->a.from_fn + g->b.from_fn;
     for (int i = 0; i < f->m_atoms && halves; i++)
-        f->a_scale[0][i] = e_fmul(g->e, f->a_scale[0][i], e_f32(g->e, 1 << halves), 0);
+        f->scales[0].a[i] = e_fmul(g->e, f->scales[0].a[i], e_f32(g->e, 1 << halves), 0);
     for (int x = 0; x < f->m_atoms * f->n_atoms; x++) {
-        const val scaled = gemm_scaled(g, f->sums.v[x], f->a_scale[0][x / f->n_atoms]);
-        f->sums.v[x] = gemm_scaled(g, scaled, f->b_scale[0][x % f->n_atoms]);
+        const val scaled = gemm_scaled(g, f->sums.v[x], f->scales[0].a[x / f->n_atoms]);
+        f->sums.v[x] = gemm_scaled(g, scaled, f->scales[0].b[x % f->n_atoms]);
     }
 }
 
@@ -418,10 +341,9 @@ static void scale_rows(four_waves *f) {
 static void scale_chain(four_waves *f) {
     gemm *const g = f->g;
     for (int kb = 0; kb < f->k_blocks; kb++) {
-        block b = {.kb = kb};
-        take_scales(f, &b);
+        const gemm_block_scales factors = gemm_factors(g, &f->scale_at, &f->scales[kb], &f->sums);
         for (int x = 0; x < f->m_atoms * f->n_atoms; x++) {
-            const val scale = factor(f, &b, x / f->n_atoms, x % f->n_atoms);
+            const val scale = gemm_factor(g, &factors, x / f->n_atoms, x % f->n_atoms);
             f->sums.v[x] = gemm_scaled(g, f->sums.v[x], scale);
         }
     }

@@ -24,10 +24,8 @@ enum {
     ROUND_ROWS = 64,    /* rows that one DMA of all waves brings in */
     ROUNDS_MAX = 2,
     CHUNKS = 2, /* of a lane's fragment */
-    ATOMS_MAX = 16,
     PARTS_MAX = 64,
     SCALE_PHASE = 0, /* that loads the scales of the next K tile: those of this one have left their registers */
-    LANE_COLUMNS_MAX = 4
 };
 
 /* The order in which the halves are fetched and read; group q needs half q / 2 of A and q % 2 of B. */
@@ -53,15 +51,15 @@ typedef struct side {
 typedef struct eight_waves {
     gemm *g;
     side a, b;
-    val a_scale_at[ATOMS_MAX], b_scale_at[ATOMS_MAX][LANE_COLUMNS_MAX]; /* B: of a lane's columns */
+    gemm_scale_places scale_at;
 
     /* what a K tile leaves to the next one */
     val slot; /* 0 or 1: which K tile of the ring */
-    val a_scale[ATOMS_MAX], b_scale[ATOMS_MAX];
+    gemm_block_scales scales;
     gemm_sums sums;
 
     /* one K tile on its way */
-    val factor[ATOMS_MAX], b_factor[ATOMS_MAX];
+    gemm_block_scales factors;
     val parts[PARTS_MAX]; /* in the order of their MFMA */
     int done, promoted;
 } eight_waves;
@@ -161,80 +159,25 @@ static void mask_half(eight_waves *w, int h, val tile_index) {
 
 /* ---- scales ---- */
 
-/* Columns of an atom whose scales of B a lane needs: of all its sums, or as an MFMA takes them of its row of B. */
-static int lane_columns(const eight_waves *w) { return w->g->scaling == GEMM_MFMA ? 1 : EDGE * EDGE / LANES; }
-/* Scales a wave and K tile: of A's and of B's atoms. */
-static int a_scales(const eight_waves *w) { return w->g->a_scales.uniform ? 1 : w->sums.m_atoms; }
-static int b_scales(const eight_waves *w) { return w->g->b_scales.uniform ? 1 : w->sums.n_atoms; }
-
-static void place_scales(eight_waves *w) {
-    gemm *const g = w->g;
-    ir *const e = g->e;
-    const val row = g->a_scales.uniform ? w->sums.row : e_add(e, w->sums.row, gemm_lane_row(g));
-    for (int i = 0; i < a_scales(w); i++)
-        w->a_scale_at[i] = gemm_scale_at(g, &g->a_scales, e_addi(e, row, w->sums.rows[i]));
-    if (g->b_scales.uniform) {
-        w->b_scale_at[0][0] = gemm_scale_at(g, &g->b_scales, w->sums.column);
-        return;
-    }
-    const val own = g->scaling == GEMM_MFMA ? gemm_lane_row(g) : gemm_lane_column(g);
-    const val column = e_add(e, w->sums.column, own);
-    for (int j = 0; j < w->sums.n_atoms; j++)
-        for (int c = 0; c < lane_columns(w); c++)
-            w->b_scale_at[j][c] = gemm_scale_at(g, &g->b_scales, e_addi(e, column, w->sums.columns[j] + c));
-}
-
-static int loads_scales(const eight_waves *w) { return gemm_has_scales(w->g); }
-
 /* At least so many: where rows share a scale, loads of one place are made one. */
 static int scale_loads(const eight_waves *w) {
     const gemm *const g = w->g;
-    if (!loads_scales(w)) return 0;
+    if (!gemm_has_scales(g)) return 0;
     const int rows = g->a_scales.rows == 1 ? w->sums.m_atoms : 1;
-    return rows + (g->b_scales.rows == 1 ? lane_columns(w) * w->sums.n_atoms : 1);
+    return rows + (g->b_scales.rows == 1 ? w->scale_at.lane_columns * w->sums.n_atoms : 1);
 }
 
 static void load_scales(eight_waves *w, val tile_index) {
     gemm *const g = w->g;
-    ir *const e = g->e;
-    if (!loads_scales(w)) return;
-    for (int i = 0; i < a_scales(w); i++)
-        w->a_scale[i] = gemm_scale(g, &g->a_scales, w->a_scale_at[i], tile_index, GEMM_ALL);
-    for (int j = 0; j < b_scales(w); j++) {
-        const int count = g->b_scales.uniform ? 1 : lane_columns(w);
-        val columns[LANE_COLUMNS_MAX];
-        for (int c = 0; c < count; c++)
-            columns[c] = gemm_scale(g, &g->b_scales, w->b_scale_at[j][c], tile_index, GEMM_ALL);
-        w->b_scale[j] = count == 1 ? columns[0] : e_vector(e, columns, count);
-    }
-    e_sched_fence(e);
+    if (!gemm_has_scales(g)) return;
+    w->scales = gemm_load_scales(g, &w->scale_at, tile_index, GEMM_ALL);
+    e_sched_fence(g->e);
 }
 
 /* Factors leave the registers that the next K tile's scales are loaded into. */
 static void take_scales(eight_waves *w) {
-    gemm *const g = w->g;
-    ir *const e = g->e;
-    const int is_f32 = g->scaling != GEMM_MFMA, m = w->sums.m_atoms, n = w->sums.n_atoms;
-    const int a_count = loads_scales(w) ? a_scales(w) : 1, b_count = loads_scales(w) ? b_scales(w) : 1;
-    if (!loads_scales(w)) w->a_scale[0] = w->b_scale[0] = is_f32 ? e_f32(e, 1) : e_i32(e, 127);
-    for (int j = 0; j < b_count; j++)
-        w->b_factor[j] = is_f32 && loads_scales(w) ? gemm_scale_f32(g, &g->b_scales, w->b_scale[j]) : w->b_scale[j];
-    for (int i = 0; i < a_count; i++) {
-        w->factor[i] = is_f32 && loads_scales(w) ? gemm_scale_f32(g, &g->a_scales, w->a_scale[i]) : w->a_scale[i];
-        if (is_f32 && g->b_scales.uniform) w->factor[i] = e_fmul(e, w->factor[i], w->b_factor[0], 0);
-    }
-    for (int i = a_count; i < m; i++) w->factor[i] = w->factor[0];
-    for (int j = b_count; j < n; j++) w->b_factor[j] = w->b_factor[0];
-    e_sched_fence(e);
-}
-
-/* The factor of atom (i, j): one, or one a column. */
-static val factor_of(eight_waves *w, int i, int j) {
-    ir *const e = w->g->e;
-    if (w->g->b_scales.uniform || !loads_scales(w)) return w->factor[i];
-    val columns[LANE_COLUMNS_MAX];
-    for (int c = 0; c < lane_columns(w); c++) columns[c] = e_fmul(e, w->factor[i], e_element(e, w->b_factor[j], c), 0);
-    return e_vector(e, columns, lane_columns(w));
+    w->factors = gemm_factors(w->g, &w->scale_at, &w->scales, &w->sums);
+    e_sched_fence(w->g->e);
 }
 
 /* ---- MFMA and promotion ---- */
@@ -267,7 +210,7 @@ static void multiply(eight_waves *w) {
     case GEMM_ROWS: e_fail(e, "gemm_8w: scales of rows and columns are for 4w"); break;
     case GEMM_CHAIN: *sum = t_mma_atom(e, b, p.b_fragment, a, p.a_fragment, *sum); break;
     case GEMM_MFMA:
-        *sum = t_mma_scaled(e, b, p.b_fragment, a, p.a_fragment, *sum, w->b_factor[p.j], w->factor[p.i]);
+        *sum = t_mma_scaled(e, b, p.b_fragment, a, p.a_fragment, *sum, w->factors.b[p.j], w->factors.a[p.i]);
         break;
     case GEMM_PROMOTE:
         w->parts[w->done] = t_mma_atom(e, b, p.b_fragment, a, p.a_fragment, t_no_sums(e, g->atom));
@@ -282,7 +225,7 @@ static void promote(eight_waves *w, int ahead) {
     for (; w->promoted < w->done - ahead; w->promoted++) {
         const atom_place p = place_of(w, w->promoted);
         val *const sum = &w->sums.v[p.i * w->sums.n_atoms + p.j];
-        *sum = gemm_promoted(w->g, w->parts[w->promoted], factor_of(w, p.i, p.j), *sum);
+        *sum = gemm_promoted(w->g, w->parts[w->promoted], gemm_factor(w->g, &w->factors, p.i, p.j), *sum);
     }
 }
 
@@ -424,7 +367,7 @@ static eight_waves begin(gemm *g) {
     const tile a = t_cols(e, g->atom, GEMM_SCALE_K, m / 2), b = t_rows(e, g->atom, n / 2, GEMM_SCALE_K);
     w.a = side_begin(g, &g->a, g->waves_m, g->wave_m, 0, a);
     w.b = side_begin(g, &g->b, g->waves_n, g->wave_n, HALVES * w.a.half_bytes, b);
-    place_scales(&w);
+    w.scale_at = gemm_place_scales(g, s);
     return w;
 }
 
@@ -467,9 +410,9 @@ static void carry(eight_waves *w, carried_values *c) {
         e_carry(e, c, &w->a.lane[u], 1);
         e_carry(e, c, &w->b.lane[u], 1);
     }
-    if (!loads_scales(w)) return;
-    e_carry(e, c, w->a_scale, a_scales(w));
-    e_carry(e, c, w->b_scale, b_scales(w));
+    if (!gemm_has_scales(w->g)) return;
+    e_carry(e, c, w->scales.a, w->scale_at.a_count);
+    e_carry(e, c, w->scales.b, w->scale_at.b_count);
 }
 
 static void all_tiles(eight_waves *w) {
@@ -498,7 +441,7 @@ gemm_sums gemm_8w(gemm *g) {
     } else
         E_IF(e, e_less(e, g->wave, e_i32(e, GROUP_WAVES))) e_barrier(e);
     for (int x = 0; g->scaling == GEMM_CHAIN && x < w.sums.m_atoms * w.sums.n_atoms; x++) {
-        const val scale = factor_of(&w, x / w.sums.n_atoms, x % w.sums.n_atoms);
+        const val scale = gemm_factor(g, &w.factors, x / w.sums.n_atoms, x % w.sums.n_atoms);
         w.sums.v[x] = gemm_scaled(g, w.sums.v[x], scale);
     }
     return w.sums;

@@ -11,11 +11,12 @@
 #include "ir/ir.h"
 
 enum {
-    GEMM_CHUNK = 16,      /* bytes along K that a lane moves at once */
-    GEMM_ATOMS_MAX = 16,  /* atoms of a wave along M or along N */
-    GEMM_SUMS_MAX = 64,   /* atoms of a wave */
-    GEMM_CHUNKS_MAX = 16, /* chunks of a K tile in one row */
-    GEMM_ROUNDS_MAX = 32  /* chunks of a K tile that a thread stages */
+    GEMM_CHUNK = 16,           /* bytes along K that a lane moves at once */
+    GEMM_ATOMS_MAX = 16,       /* atoms of a wave along M or along N */
+    GEMM_SUMS_MAX = 64,        /* atoms of a wave */
+    GEMM_CHUNKS_MAX = 16,      /* chunks of a K tile in one row */
+    GEMM_ROUNDS_MAX = 32,      /* chunks of a K tile that a thread stages */
+    GEMM_LANE_COLUMNS_MAX = 16 /* of an atom's sums in a lane */
 };
 
 /* gemm_operand: A or B of the tile, from its first row and the part's first K on. */
@@ -132,6 +133,14 @@ void gemm_load_b(gemm *g, tile *t, int i, val rows, val tile_index, int k_block,
 
 /* ---- scales ---- */
 
+/* gemm_sums: what a wave owns of C, atom (i, j) in v[i * n_atoms + j]. */
+typedef struct gemm_sums {
+    int m_atoms, n_atoms;
+    val row, column;                                   /* I32, uniform: where the wave's part begins in the tile */
+    int rows[GEMM_ATOMS_MAX], columns[GEMM_ATOMS_MAX]; /* and atom (i, j) from there */
+    val v[GEMM_SUMS_MAX];
+} gemm_sums;
+
 /* gemm_has_scales: they are loaded; else they are constants. */
 static inline int gemm_has_scales(const gemm *g) { return g->ablation != GEMM_NO_SCALES && g->ablation != GEMM_PLAIN; }
 /* gemm_scale_at: byte of the scale of a row of the tile. gemm_scale: that scale for a K block of the part as it lies in
@@ -140,19 +149,32 @@ static inline int gemm_has_scales(const gemm *g) { return g->ablation != GEMM_NO
 val gemm_scale_at(gemm *g, const gemm_scales *s, val row);
 val gemm_scale(gemm *g, const gemm_scales *s, val at, val k_block, gemm_mask mask);
 val gemm_scale_f32(gemm *g, const gemm_scales *s, val scale);
+/* gemm_scale_places: bytes of the scales that a wave needs of each K block: of A's atoms and of B's, one where a side is
+ * uniform; of an atom of B those of the lane's columns, or as an MFMA takes them that of its row. */
+typedef struct gemm_scale_places {
+    int a_count, b_count, lane_columns;
+    val a[GEMM_ATOMS_MAX], b[GEMM_ATOMS_MAX][GEMM_LANE_COLUMNS_MAX];
+} gemm_scale_places;
+gemm_scale_places gemm_place_scales(gemm *g, const gemm_sums *sums);
+
+/* gemm_block_scales: of a K block, for the atoms of A and of B; B's vectors where a lane has several columns.
+ * gemm_load_scales: as they lie in memory, as many as there are places.
+ * gemm_factors: what they mean for the sums, one for each atom; not where the loads have just been issued.
+ * gemm_factor: of atom (i, j): one, or one a column. */
+typedef struct gemm_block_scales {
+    val a[GEMM_ATOMS_MAX], b[GEMM_ATOMS_MAX];
+} gemm_block_scales;
+gemm_block_scales gemm_load_scales(gemm *g, const gemm_scale_places *at, val k_block, gemm_mask mask);
+gemm_block_scales gemm_factors(gemm *g, const gemm_scale_places *at, const gemm_block_scales *loaded,
+                               const gemm_sums *sums);
+val gemm_factor(gemm *g, const gemm_block_scales *factors, int i, int j);
+
 /* gemm_scaled: sums of an atom times a scale, F32 or one for each of the lane's columns. gemm_promoted: sum + part * scale. */
 val gemm_scaled(gemm *g, val sums, val scale);
 val gemm_promoted(gemm *g, val part, val scale, val sum);
 
 /* ---- sums and C ---- */
 
-/* gemm_sums: what a wave owns of C, atom (i, j) in v[i * n_atoms + j]. */
-typedef struct gemm_sums {
-    int m_atoms, n_atoms;
-    val row, column;                                   /* I32, uniform: where the wave's part begins in the tile */
-    int rows[GEMM_ATOMS_MAX], columns[GEMM_ATOMS_MAX]; /* and atom (i, j) from there */
-    val v[GEMM_SUMS_MAX];
-} gemm_sums;
 /* gemm_lane_row, gemm_lane_column: of an atom's sums, the lane's row and its first column. */
 val gemm_lane_row(gemm *g);
 val gemm_lane_column(gemm *g);

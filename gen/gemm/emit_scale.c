@@ -36,6 +36,73 @@ val gemm_scale_f32(gemm *g, const gemm_scales *s, val scale) {
     return e_vector(g->e, scales, count);
 }
 
+gemm_scale_places gemm_place_scales(gemm *g, const gemm_sums *sums) {
+    ir *const e = g->e;
+    const int by_mfma = g->scaling == GEMM_MFMA;
+    gemm_scale_places at = {.a_count = g->a_scales.uniform ? 1 : sums->m_atoms,
+                            .b_count = g->b_scales.uniform ? 1 : sums->n_atoms,
+                            .lane_columns = g->b_scales.uniform || by_mfma ? 1 : g->atom->m * g->atom->n / LANES};
+    const val row = g->a_scales.uniform ? sums->row : e_add(e, sums->row, gemm_lane_row(g));
+    for (int i = 0; i < at.a_count; i++) at.a[i] = gemm_scale_at(g, &g->a_scales, e_addi(e, row, sums->rows[i]));
+    if (g->b_scales.uniform) {
+        at.b[0][0] = gemm_scale_at(g, &g->b_scales, sums->column);
+        return at;
+    }
+    const val own = by_mfma ? gemm_lane_row(g) : gemm_lane_column(g), column = e_add(e, sums->column, own);
+    for (int j = 0; j < at.b_count; j++)
+        for (int c = 0; c < at.lane_columns; c++) {
+            const int from_lane = sums->columns[j] + t_sum_row(g->atom, 0, c);
+            at.b[j][c] = gemm_scale_at(g, &g->b_scales, e_addi(e, column, from_lane));
+        }
+    return at;
+}
+
+gemm_block_scales gemm_load_scales(gemm *g, const gemm_scale_places *at, val k_block, gemm_mask mask) {
+    gemm_block_scales s = {0};
+    for (int i = 0; i < at->a_count; i++) s.a[i] = gemm_scale(g, &g->a_scales, at->a[i], k_block, mask);
+    for (int j = 0; j < at->b_count; j++) {
+        val columns[GEMM_LANE_COLUMNS_MAX];
+        for (int c = 0; c < at->lane_columns; c++) columns[c] = gemm_scale(g, &g->b_scales, at->b[j][c], k_block, mask);
+        s.b[j] = at->lane_columns == 1 ? columns[0] : e_vector(g->e, columns, at->lane_columns);
+    }
+    return s;
+}
+
+/* no_scales: the factors 1. */
+static gemm_block_scales no_scales(gemm *g, const gemm_sums *sums) {
+    gemm_block_scales s = {0};
+    const val one = g->scaling == GEMM_MFMA ? e_i32(g->e, 127) : e_f32(g->e, 1);
+    for (int i = 0; i < sums->m_atoms; i++) s.a[i] = one;
+    for (int j = 0; j < sums->n_atoms; j++) s.b[j] = one;
+    return s;
+}
+
+gemm_block_scales gemm_factors(gemm *g, const gemm_scale_places *at, const gemm_block_scales *loaded,
+                               const gemm_sums *sums) {
+    ir *const e = g->e;
+    const int halves = g->a.from_fn + g->b.from_fn;
+    if (!gemm_has_scales(g)) return no_scales(g, sums);
+    gemm_block_scales s = *loaded;
+    for (int j = 0; j < at->b_count && g->scaling != GEMM_MFMA; j++) s.b[j] = gemm_scale_f32(g, &g->b_scales, s.b[j]);
+    for (int i = 0; i < at->a_count && g->scaling != GEMM_MFMA; i++) {
+        s.a[i] = gemm_scale_f32(g, &g->a_scales, s.a[i]);
+        if (g->b_scales.uniform) s.a[i] = e_fmul(e, s.a[i], s.b[0], 0);
+        if (halves) s.a[i] = e_fmul(e, s.a[i], e_f32(e, 1 << halves), 0);
+    }
+    for (int i = at->a_count; i < sums->m_atoms; i++) s.a[i] = s.a[0];
+    for (int j = at->b_count; j < sums->n_atoms; j++) s.b[j] = s.b[0];
+    return s;
+}
+
+val gemm_factor(gemm *g, const gemm_block_scales *factors, int i, int j) {
+    ir *const e = g->e;
+    if (g->b_scales.uniform || !gemm_has_scales(g)) return factors->a[i];
+    const int count = g->atom->m * g->atom->n / LANES;
+    val columns[GEMM_LANE_COLUMNS_MAX];
+    for (int c = 0; c < count; c++) columns[c] = e_fmul(e, factors->a[i], e_element(e, factors->b[j], c), 0);
+    return e_vector(e, columns, count);
+}
+
 static val scale_of(gemm *g, val scale, int i) {
     return TYPE_LENGTH(e_type(g->e, scale)) > 1 ? e_element(g->e, scale, i) : scale;
 }
