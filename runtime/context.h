@@ -25,7 +25,7 @@ struct cdnagen {
     void (*log)(void *user, cdnagen_log_level level, const char *text);
     void *log_user;
     atomic_int given_up; /* its creator freed it, and has kernels left */
-    int diagnosis; /* kernels whose results are wrong by design may be launched; what diagnoses sets it */
+    int diagnosis;       /* kernels whose results are wrong by design may be launched; what diagnoses sets it */
     cache *cache;
     recall recall;   /* kernels by the exact text of tag and shape; locks itself */
     choices choices; /* locks itself */

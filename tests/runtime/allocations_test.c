@@ -105,6 +105,12 @@ static cdnagen_status free_context(trial *t) {
     t->ctx = NULL;
     return CDNAGEN_OK;
 }
+static cdnagen_status shut_down(trial *t) {
+    (void)t;
+    const cdnagen_status s = cdnagen_device_name(NULL, &(const char *){NULL});
+    cdnagen_shutdown();
+    return s;
+}
 static cdnagen_status device_name(trial *t) { return cdnagen_device_name(t->ctx, &(const char *){NULL}); }
 static cdnagen_status status_name(trial *t) {
     (void)t;
@@ -249,6 +255,7 @@ static const call calls[] = {
     {"cdnagen_free_kernel", free_kernel, mqa_tag, mqa_shape, WARM},
     {"cdnagen_create_context", create_context, NULL, NULL, WARM},
     {"cdnagen_free_context", free_context, NULL, NULL, WARM},
+    {"cdnagen_shutdown", shut_down, NULL, NULL, WARM},
     {"cdnagen_device_name", device_name, NULL, NULL, WARM},
     {"cdnagen_gen_mqa_logits", generate_mqa, NULL, NULL, WARM},
     {"cdnagen_launch_mqa_logits", launch_mqa, mqa_tag, mqa_shape, WARM},
