@@ -137,7 +137,8 @@ static void note_folder(void *user, int format, const char *name) {
     if (strlen(name) != 2 || strspn(name, "0123456789abcdef") != 2) return;
     const int folder = openat(format, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     s->hex = name;
-    s->failed |= folder < 0 ? errno != ENOENT : !folder_each(folder, note_entry, s);
+    const int sound = folder < 0 ? errno == ENOENT : folder_each(folder, note_entry, s);
+    if (!sound) s->failed = 1;
     if (folder >= 0) close(folder);
 }
 
@@ -157,6 +158,7 @@ static int evict(int format, const char *key) {
     const int folder = openat(format, hex, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (folder < 0) return errno == ENOENT;
     temporary_name(random, name);
+    utimensat(folder, key, NULL, AT_SYMLINK_NOFOLLOW); /* a sweep deletes temporaries that are old */
     int gone = !renameat(folder, key, folder, name) || errno == ENOENT;
     if (gone && pinned(format, key))
         gone = renameat(folder, name, folder, key) != 0;
@@ -166,15 +168,24 @@ static int evict(int format, const char *key) {
     return gone;
 }
 
+/* can_make_room: without what living processes hold. Where they hold too much nothing is evicted for nothing. */
+static int can_make_room(int format, const survey *s, size_t wanted, size_t high) {
+    size_t held = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (pinned(format, s->all[i].key)) held += s->all[i].size;
+    return !held || (wanted <= high && held <= high - wanted);
+}
+
 /* A look at the whole directory costs some milliseconds for a thousand entries: this process writes a 64th of the limit
  * between two, and stays a 16th below it, which is for what other processes write at the same moment. */
 static int survey_and_evict(cache *c, size_t wanted) {
     const int format = open_format(c->writer);
     if (format < 0) return 1; /* nothing is there yet, or the write will tell why not */
     survey s = {0};
-    s.failed |= !folder_each(format, note_folder, &s);
+    if (!folder_each(format, note_folder, &s)) s.failed = 1;
     const size_t limit = c->disk_bytes, high = limit - limit / 16, low = limit - limit / 8;
-    if (!s.failed && (s.total > high || wanted > high - s.total)) {
+    const int is_over = s.total > high || wanted > high - s.total;
+    if (!s.failed && is_over && can_make_room(format, &s, wanted, high)) {
         const size_t goal = wanted < low ? low - wanted : 0;
         size_t count = 0;
         qsort(s.all, s.count, sizeof *s.all, by_use);

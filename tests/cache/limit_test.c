@@ -208,6 +208,24 @@ static void where_all_is_loaded_what_is_new_stays_in_memory(void **state) {
     scratch_remove(dir);
 }
 
+/* Too little is left beside what is loaded: to evict it would help nobody. */
+static void what_could_not_make_room_stays(void **state) {
+    (void)state;
+    char *dir = fill(), data[4 * DATA_BYTES] = {0};
+    put_and_unload(dir, 100, LIMIT);
+    assert_true(is_there(dir, 100));
+    cache *holder = scratch_open(dir, NULL), *c = open_limited(dir, LIMIT, NULL);
+    for (int i = 0; i < FIT; i++) cache_blob_release(load(holder, i));
+    cache_blob_release(cache_put(c, name_of(101), data, sizeof data));
+    assert_true(is_there(dir, 100));
+    assert_false(is_there(dir, 101));
+    cache_close(holder);
+    cache_blob_release(cache_put(c, name_of(102), data, sizeof data));
+    assert_true(is_there(dir, 102));
+    cache_close(c);
+    scratch_remove(dir);
+}
+
 static void every_allocation_may_fail_while_room_is_made(void **state) {
     (void)state;
     int failures = 0;
@@ -380,6 +398,7 @@ int main(void) {
         cmocka_unit_test(what_another_process_has_loaded_stays_until_it_ends),
         cmocka_unit_test(a_forked_child_does_not_give_up_what_its_parent_has),
         cmocka_unit_test(where_all_is_loaded_what_is_new_stays_in_memory),
+        cmocka_unit_test(what_could_not_make_room_stays),
         cmocka_unit_test(every_allocation_may_fail_while_room_is_made),
         cmocka_unit_test(an_entry_beyond_the_limit_is_not_written),
         cmocka_unit_test(a_clock_that_was_set_back_costs_nothing_but_the_order),

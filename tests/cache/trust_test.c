@@ -153,6 +153,16 @@ static void entries_are_not_taken_from_what_others_can_write(void **state) {
         assert_int_equal(cache_walk(root, &v, &census), CDNAGEN_OK);
         assert_int_equal(taken, 2);
     }
+    int taken = 0;
+    cache_census census;
+    cache_visitor v = {.take = take_one, .user = &taken};
+    assert_int_equal(chmod(scratch_entry(dir, TEXT), 0666), 0);
+    assert_int_equal(cache_walk(dir, &v, &census), CDNAGEN_OK);
+    assert_int_equal(taken, 0);
+    assert_int_equal(census.damaged, 1);
+    v.trust_all = 1;
+    assert_int_equal(cache_walk(dir, &v, &census), CDNAGEN_OK);
+    assert_int_equal(taken, 1);
     scratch_remove(dir);
 }
 
