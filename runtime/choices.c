@@ -85,20 +85,18 @@ typedef struct contest {
 
 #define HIP(call, name) TRY(hip_check(c->ctx->device.hip, c->ctx->device.hip->call, name))
 
-/* is_candidates_fault: it cannot be made, and others may be. */
-static int is_candidates_fault(cdnagen_status s) {
-    return s == CDNAGEN_LIMIT || s == CDNAGEN_SPILLS || s == CDNAGEN_COMPILE || s == CDNAGEN_CACHE_MISS ||
-           s == CDNAGEN_BAD_TAG || s == CDNAGEN_BAD_SHAPE || s == CDNAGEN_UNAVAILABLE;
+/* drop: candidate i takes no part, whatever is wrong with it: the default can serve the call. */
+static void drop(contest *c, size_t i) {
+    cdnagen_free_kernel(c->kernels[i]);
+    c->kernels[i] = NULL;
 }
 
 static cdnagen_status make_kernels(contest *c) {
     for (size_t i = 0; i < c->job->count; i++) {
         const cdnagen_status s =
             gen_kernel(c->ctx, c->job->candidates[i].tag, c->job->candidates[i].words, &c->kernels[i]);
-        if (s && (!i || !is_candidates_fault(s))) return s;
-        if (s || !i || !spills(&c->kernels[i]->prepared->loaded->resources)) continue;
-        cdnagen_free_kernel(c->kernels[i]);
-        c->kernels[i] = NULL;
+        if (s && !i) return s;
+        if (!s && i && spills(&c->kernels[i]->prepared->loaded->resources)) drop(c, i);
     }
     return CDNAGEN_OK;
 }
@@ -119,8 +117,12 @@ static cdnagen_status run(contest *c, size_t *winner) {
     HIP(event_create(&c->start), "hipEventCreate");
     HIP(event_create(&c->stop), "hipEventCreate");
     for (int turn = 0; turn < TURNS; turn++)
-        for (size_t i = 0; i < c->job->count; i++)
-            if (c->kernels[i]) TRY(time_once(c, i));
+        for (size_t i = 0; i < c->job->count; i++) {
+            if (!c->kernels[i]) continue;
+            const cdnagen_status s = time_once(c, i);
+            if (s && (!i || s != CDNAGEN_LIMIT)) return s;
+            if (s) drop(c, i); /* too many tiles of its size for one launch */
+        }
     *winner = 0;
     for (size_t i = 1; i < c->job->count; i++)
         if (c->kernels[i] && c->best_ms[i] < c->best_ms[*winner]) *winner = i;
@@ -136,6 +138,7 @@ static cdnagen_status hold(contest *c, size_t *winner) {
     if (!s) {
         const int mode = capture_relax(c->ctx->device.hip);
         s = run(c, winner);
+        if (s) c->ctx->device.hip->stream_synchronize(c->stream); /* what was queued may still use the kernels */
         if (c->start) c->ctx->device.hip->event_destroy(c->start);
         if (c->stop) c->ctx->device.hip->event_destroy(c->stop);
         capture_restore(c->ctx->device.hip, mode);

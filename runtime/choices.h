@@ -45,8 +45,7 @@ int choices_find(choices *t, const char *key, choice_texts *out);
 
 /* choices_make: the answer for the job's key, timed now if it is the first: each candidate's best of three turns on `stream`,
  * which is waited for. Candidates that cannot be made or that spill are passed over. It is the default, which is told in
- * the log, where nothing can be timed: while a stream captures (the next call may be timed), on the simulator, and while
- * another thread times the same.
+ * the log, where nothing can be timed: while a stream captures (the next call may be timed) and on the simulator.
  * errors: HIP, FAULT, NO_MEMORY, and what `launch` returns; there is then no answer */
 cdnagen_status choices_make(cdnagen *ctx, const choice_job *job, void *stream, choice_texts *out);
 

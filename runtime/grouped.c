@@ -66,14 +66,17 @@ static cdnagen_status tune(cdnagen *ctx, const char *key, const grouped_shape *b
     return s;
 }
 
+static cdnagen_status choose_default(const cdnagen *ctx, const grouped_shape *shape, choice_texts *out) {
+    grouped_variant v;
+    TRY(grouped_form_route(&ctx->target, shape, &v));
+    return texts_of(&v, shape, out);
+}
+
 /* The kernel that a call takes. Calls that launch nothing are not worth timing. */
 static cdnagen_status choose(cdnagen *ctx, const grouped_shape *shape, const cdnagen_gemm_grouped_args *args,
                              void *stream, choice_texts *out) {
-    if (!ctx->choices.asked || !shape->groups || !shape->m || !shape->n || !shape->k) {
-        grouped_variant v;
-        TRY(grouped_form_route(&ctx->target, shape, &v));
-        return texts_of(&v, shape, out);
-    }
+    if (!ctx->choices.asked || !shape->groups || !shape->m || !shape->n || !shape->k)
+        return choose_default(ctx, shape, out);
     const grouped_shape bucket = grouped_bucket(shape);
     text key = {0};
     text_add(&key, "%s ", gemm_grouped_family.name);
@@ -85,20 +88,29 @@ static cdnagen_status choose(cdnagen *ctx, const grouped_shape *shape, const cdn
 }
 
 /* A context is the kernel's owner too, since the launch may still run when its handle is freed. */
+static cdnagen_status launch_texts(cdnagen *ctx, const choice_texts *texts, const cdnagen_gemm_grouped_args *args,
+                                   void *stream) {
+    cdnagen_kernel *kernel = NULL;
+    TRY(gen_kernel(ctx, texts->tag, texts->words, &kernel));
+    loaded_keep(kernel->prepared->loaded);
+    const cdnagen_status s = cdnagen_launch_gemm_grouped(kernel, args, stream);
+    cdnagen_free_kernel(kernel);
+    return s;
+}
+
 static cdnagen_status call_form(cdnagen *ctx, const grouped_call *call, void *stream) {
     TRY(context_of(&ctx));
     TRY(context_ready(ctx));
     grouped_shape shape;
     cdnagen_gemm_grouped_args args;
     choice_texts texts;
-    cdnagen_kernel *kernel = NULL;
     TRY(grouped_form_bind(call, ctx->target.chip->fp8, &shape, &args));
     TRY(choose(ctx, &shape, &args, stream, &texts));
-    TRY(gen_kernel(ctx, texts.tag, texts.words, &kernel));
-    loaded_keep(kernel->prepared->loaded);
-    const cdnagen_status s = cdnagen_launch_gemm_grouped(kernel, &args, stream);
-    cdnagen_free_kernel(kernel);
-    return s;
+    const cdnagen_status s = launch_texts(ctx, &texts, &args, stream);
+    if (s != CDNAGEN_LIMIT || !ctx->choices.asked) return s;
+    /* What is fastest for a kind of call may have more tiles than a launch can in the longest calls of that kind. */
+    TRY(choose_default(ctx, &shape, &texts));
+    return launch_texts(ctx, &texts, &args, stream);
 }
 
 #define TENSORS(extents_name)                                                                                          \

@@ -54,7 +54,7 @@ static cdnagen *context(const char *where) {
 }
 
 static cdnagen_tensor tensor(uintptr_t place, int type, int rank, int64_t a, int64_t b, int64_t c) {
-    return (cdnagen_tensor){.ptr = (void *)(place << 32), .type = type, .rank = rank, .size = {a, b, c}};
+    return (cdnagen_tensor){.ptr = (void *)(place << 40), .type = type, .rank = rank, .size = {a, b, c}};
 }
 
 static cdnagen_status stacked(cdnagen *ctx, int64_t m, int64_t n) {
@@ -188,6 +188,23 @@ static void another_word_than_0_and_1_is_refused(void **state) {
     assert_non_null(strstr(cdnagen_error(), "CDNAGEN_TUNE=yes: it is \"1\" or \"0\""));
 }
 
+/* At 2^27 rows tiles of 64x64 are more than a launch can have, at a few less they are not. */
+static void a_tile_too_small_for_the_call_takes_no_part(void **state) {
+    (void)state;
+    const int64_t most = INT64_C(1) << 27;
+    cdnagen *ctx = context("gpu");
+    hip->fast = "t64x64x128";
+    assert_true(call(ctx, most, N) > 1);
+    assert_null(strstr(hip->function_name, "t64x64"));
+    cdnagen_free_context(ctx);
+    ctx = context("gpu");
+    assert_true(call(ctx, most - 1000, N) > 1);
+    took("t64x64x128");
+    assert_int_equal(call(ctx, most, N), 1); /* the same bucket */
+    assert_null(strstr(hip->function_name, "t64x64"));
+    cdnagen_free_context(ctx);
+}
+
 static void a_failure_leaves_no_answer(void **state) {
     (void)state;
     static const char *const functions[] = {"hipEventCreate",      "hipEventRecord",        "hipEventSynchronize",
@@ -305,6 +322,7 @@ int main(int argc, char **argv) {
                                        TEST(nothing_is_timed_while_a_stream_captures),
                                        TEST(without_a_gpu_the_log_says_so),
                                        TEST(another_word_than_0_and_1_is_refused),
+                                       TEST(a_tile_too_small_for_the_call_takes_no_part),
                                        TEST(a_failure_leaves_no_answer),
                                        TEST(every_failed_allocation_is_survived),
                                        TEST(of_many_threads_one_times),
