@@ -61,7 +61,7 @@ typedef struct collection {
 static void collect(void *user, cache_blob *entry) {
     collection *c = user;
     if (c->seen.no_memory) return;
-    if (!another(&c->entries, c->count, &c->capacity, sizeof entry)) {
+    if (!another(&c->entries, c->count, &c->capacity, sizeof(cache_blob *))) {
         c->seen.no_memory = 1;
         return;
     }
@@ -209,6 +209,8 @@ typedef struct listing {
     size_t count, capacity;
 } listing;
 
+static const char *or_none(const char *fact_of_key) { return fact_of_key ? fact_of_key : "?"; }
+
 /* describe: as a line or as an object; 0 if the code is not for its target. */
 static int describe(const cache_blob *b, int as_json, row *out) {
     size_t size;
@@ -227,8 +229,8 @@ static int describe(const cache_blob *b, int as_json, row *out) {
         for (int i = 0; i < FACTS; i++)
             if (f[i]) json_object_set_new(out->object, facts[i], json_string(f[i]));
     } else {
-        text_add(&out->line, "%.16s  %s  %s:%s  %s  %zu bytes%s\n", key, f[TARGET], f[OPERATOR], f[TAG], f[SHAPE],
-                 cache_blob_size(b), sound ? "" : "  NOT CODE FOR THIS TARGET");
+        text_add(&out->line, "%.16s  %s  %s:%s  %s  %zu bytes%s\n", key, or_none(f[TARGET]), or_none(f[OPERATOR]),
+                 or_none(f[TAG]), or_none(f[SHAPE]), cache_blob_size(b), sound ? "" : "  NOT CODE FOR THIS TARGET");
     }
     for (int i = 0; i < FACTS; i++) mem_free(f[i]);
     return sound;

@@ -96,6 +96,7 @@ static cdnagen_status fetch(const char *url, const char *hash, const char *path,
 static cdnagen_status fetch_beside(const char *url, const char *hash, const char *path) {
     file_beside beside;
     int error = beside_open(&beside, path, 0664);
+    if (error == ENOMEM) return fail_no_memory();
     if (error) return fail(CDNAGEN_IO, "cannot write %s: %s", path, strerror(error));
     const int fd = fcntl(beside.fd, F_DUPFD_CLOEXEC, 0);
     FILE *const f = fd < 0 ? NULL : fdopen(fd, "w+b");

@@ -18,7 +18,7 @@ typedef struct kernarg {
     uint32_t offset; /* bytes in the kernarg segment */
 } kernarg;
 
-enum { VARIANT_BYTES_MAX = 256, SHAPE_BYTES_MAX = 256, PLAN_KERNARGS_MAX = 32, SYMBOL_MAX = 256 };
+enum { VARIANT_BYTES_MAX = 256, SHAPE_BYTES_MAX = 256, PLAN_KERNARGS_MAX = 32, SYMBOL_MAX = 256, SHAPE_TEXT_MAX = 640 };
 
 /* plan: everything that is decided about a kernel before code is emitted; nothing is decided elsewhere. */
 typedef struct plan {
@@ -28,7 +28,7 @@ typedef struct plan {
     _Alignas(16) unsigned char shape[SHAPE_BYTES_MAX];     /* the family's own shape struct */
     char tag[SYMBOL_MAX];                                  /* canonical, host fields included */
     char kernel_tag[SYMBOL_MAX];                           /* canonical, kernel fields only */
-    char shape_text[SYMBOL_MAX];                           /* canonical, all words */
+    char shape_text[SHAPE_TEXT_MAX];                       /* canonical, all words */
     char facts[SYMBOL_MAX];                                /* canonical, specialised words only */
     char symbol[SYMBOL_MAX]; /* operator + kernel fields + facts, letters, digits and '_' */
     /* filled by the family's plan(): */

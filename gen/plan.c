@@ -10,16 +10,16 @@ enum { KERNEL_FIELDS = 1u << FIELD_KERNEL, ALL_FIELDS = 1u << FIELD_KERNEL | 1u 
 typedef void printer(const field_table *table, const void *s, unsigned uses, text *out);
 
 /* The canonical text of a struct in a plan's array of fixed size. */
-static cdnagen_status print_text(printer *print, const field_table *table, const void *s, unsigned uses,
-                                 char out[SYMBOL_MAX]) {
+static cdnagen_status print_text(printer *print, const field_table *table, const void *s, unsigned uses, size_t room,
+                                 char *out) {
     text words = {0};
     print(table, s, uses, &words);
     cdnagen_status status = CDNAGEN_OK;
     if (words.failed)
         status = fail_no_memory();
-    else if (words.length >= SYMBOL_MAX)
-        status = fail(CDNAGEN_LIMIT, "%s: the canonical %s has %zu characters and at most %d fit", table->operator_name,
-                      table->what, words.length, SYMBOL_MAX - 1);
+    else if (words.length >= room)
+        status = fail(CDNAGEN_LIMIT, "%s: the canonical %s has %zu characters and at most %zu fit",
+                      table->operator_name, table->what, words.length, room - 1);
     else if (words.length)
         memcpy(out, words.data, words.length + 1);
     text_free(&words);
@@ -58,10 +58,10 @@ cdnagen_status plan_from_structs(const family *f, const void *variant, const voi
     TRY(fields_check(&f->shape, p.shape));
     if (f->complete) f->complete(p.variant, p.shape);
     TRY(f->check(&p.target, p.variant, p.shape));
-    TRY(print_text(tag_print, &f->tag, p.variant, ALL_FIELDS, p.tag));
-    TRY(print_text(tag_print, &f->tag, p.variant, KERNEL_FIELDS, p.kernel_tag));
-    TRY(print_text(shape_print, &f->shape, p.shape, ALL_FIELDS, p.shape_text));
-    TRY(print_text(shape_print, &f->shape, p.shape, KERNEL_FIELDS, p.facts));
+    TRY(print_text(tag_print, &f->tag, p.variant, ALL_FIELDS, sizeof p.tag, p.tag));
+    TRY(print_text(tag_print, &f->tag, p.variant, KERNEL_FIELDS, sizeof p.kernel_tag, p.kernel_tag));
+    TRY(print_text(shape_print, &f->shape, p.shape, ALL_FIELDS, sizeof p.shape_text, p.shape_text));
+    TRY(print_text(shape_print, &f->shape, p.shape, KERNEL_FIELDS, sizeof p.facts, p.facts));
     TRY(make_symbol(&p));
     TRY(f->make_plan(&p));
     *out = p;

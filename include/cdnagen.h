@@ -15,7 +15,7 @@
  * returns a cdnagen_status; on failure its out-parameters are unchanged and cdnagen_error() gives the failure as one
  * sentence that names what was wrong and what would be right. Nothing here exits, aborts or installs a signal handler.
  * Stream order: a launch is ordered in the stream it names, as any HIP launch; NULL is the device's default stream.
- * The library never synchronises a stream on its own. Stream capture: kernels may be generated, launched and freed in
+ * The library never synchronises a stream on its own, but for timing that CDNAGEN_TUNE=1 asks for. Stream capture: kernels may be generated, launched and freed in
  * it, device memory be allocated and freed. gen_kernel loads the kernel, so a launch never loads; a module that goes out
  * of use during a capture is unloaded by a later call; one whose launch was captured stays loaded until its context and
  * its kernels are freed: destroy graphs before. Argument lifetime: argument structs are read before the
@@ -143,12 +143,12 @@ typedef struct cdnagen_options {
                             also where this library has no compiler */
     int isolate_seconds, isolate_megabytes; /* that it may take, of its data; 0: no limit. Over the time is
                                                CDNAGEN_COMPILE, an end as for lack of memory CDNAGEN_NO_MEMORY */
-    size_t
-        disk_bytes; /* of the directory that is written: before an entry would go beyond it, those not used for longest
-                          go, but none that a living process of this host has loaded; 0: CDNAGEN_CACHE_BYTES, else no limit */
-    int trust_all;  /* nonzero: also roots that others than this user and root own, or that every user can write, are
+    /* Of the directory that is written: before an entry would go beyond it, those not used for longest go, but none that a
+     * living process of this host has loaded; 0: CDNAGEN_CACHE_BYTES, else no limit. */
+    size_t disk_bytes;
+    int trust_all; /* nonzero: also roots that others than this user and root own, or that every user can write, are
                       loaded from and written to; zero: CDNAGEN_CACHE_TRUST, else they are left alone, with a warning */
-    int reserved;   /* 0 */
+    int reserved;  /* 0 */
 } cdnagen_options;
 
 /* cdnagen_create_context: check the options (NULL: the defaults) and make a context; the device is opened, and sim_mode
@@ -165,10 +165,11 @@ CDNAGEN_API cdnagen_status cdnagen_create_context(const cdnagen_options *options
 CDNAGEN_API void cdnagen_free_context(cdnagen *ctx);
 
 /* cdnagen_shutdown: free the default context with what it keeps loaded, as cdnagen_free_context does; kernels that a caller
- * holds stay good. The next call with a NULL context makes a new one. It is for those that unload HIP, or count what is
+ * holds stay good. No other call with a NULL context may be running; the next one makes a new context. It is for those that unload HIP, or count what is
  * loaded, while they live on: at a process's end nothing of this library calls HIP, and threads may still be generating
  * or launching. A handler of atexit, and what a thread runs at its own end, generate no more: what is neither loaded nor
- * cached is then CDNAGEN_COMPILE. */
+ * cached is then CDNAGEN_COMPILE. Programs that link libcdnagen.a have the destructors of LLVM and lld as their own: let no
+ * thread generate when main returns. */
 CDNAGEN_API void cdnagen_shutdown(void);
 
 /* cdnagen_device_name: what launches run on, "AMD Instinct MI350X (gfx950)" or "simulator (gfx950)"; opens it.
@@ -332,25 +333,27 @@ CDNAGEN_API cdnagen_status cdnagen_pack_b(const void *rows, int64_t stride, int6
 /* ---- operator gemm_grouped ---- */
 
 typedef enum cdnagen_grouped_layout {
-    CDNAGEN_GROUPED_SIZES = 0,   /* a [m, k], b [groups, n, k], c [m, n]; extents i64: rows of each group, one group's
-                                      after another's. Of each only the low 4 bytes are read */
-    CDNAGEN_GROUPED_OFFSETS = 1, /* the same, extents i32: one past each group's last row */
-    CDNAGEN_GROUPED_PADDED = 2,  /* a [groups, m, k], b [groups, n, k], c [groups, m, n]; extents i64: rows of each slab
-                                      that take part, the first ones */
-    CDNAGEN_GROUPED_BATCHED = 3, /* the same, all rows take part; no extents */
-    CDNAGEN_GROUPED_N_OFFSETS =
-        4, /* a [groups, m, k], b [n, k], c [m, n]; extents i32: one past each group's last row of b,
-                                      which is its last column of c; multiples of 8 */
-    CDNAGEN_GROUPED_K_OFFSETS =
-        5 /* a [m, k], b [n, k], c [groups, m, n]; extents i32: one past each group's last element
-                                      of k; multiples of 16 */
+    /* a [m, k], b [groups, n, k], c [m, n]; extents i64: rows of each group, one group's after another's. Of each only the
+     * low 4 bytes are read */
+    CDNAGEN_GROUPED_SIZES = 0,
+    /* the same, extents i32: one past each group's last row */
+    CDNAGEN_GROUPED_OFFSETS = 1,
+    /* a [groups, m, k], b [groups, n, k], c [groups, m, n]; extents i64: rows of each slab that take part, the first ones */
+    CDNAGEN_GROUPED_PADDED = 2,
+    /* the same, all rows take part; no extents */
+    CDNAGEN_GROUPED_BATCHED = 3,
+    /* a [groups, m, k], b [n, k], c [m, n]; extents i32: one past each group's last row of b, which is its last column of
+     * c; multiples of 8 */
+    CDNAGEN_GROUPED_N_OFFSETS = 4,
+    /* a [m, k], b [n, k], c [groups, m, n]; extents i32: one past each group's last element of k; multiples of 16 */
+    CDNAGEN_GROUPED_K_OFFSETS = 5
 } cdnagen_grouped_layout;
 typedef enum cdnagen_grouped_scale {
-    CDNAGEN_GROUPED_SCALE_ROW = 0, /* one a row of a and of b; k_offsets: for each group, [groups, m] and [groups, n] */
-    CDNAGEN_GROUPED_SCALE_BLOCK =
-        1 /* one for 1x128 of a and for 128x128 of b. a: group g's begin at its first row times
-                                       k / 128, in them [k / 128, its rows] (slabs: [k / 128, m]); b [groups, k / 128,
-                                       n / 128]. Not of n_offsets and k_offsets */
+    /* one a row of a and of b; k_offsets: for each group, [groups, m] and [groups, n] */
+    CDNAGEN_GROUPED_SCALE_ROW = 0,
+    /* one for 1x128 of a and for 128x128 of b. a: group g's begin at its first row times k / 128, in them [k / 128, its
+     * rows] (slabs: [k / 128, m]); b [groups, k / 128, n / 128]. Not of n_offsets and k_offsets */
+    CDNAGEN_GROUPED_SCALE_BLOCK = 1
 } cdnagen_grouped_scale;
 
 /* cdnagen_gemm_grouped_shape: the shape words of gemm_grouped as a struct. One kernel serves every number of groups, every
@@ -446,7 +449,7 @@ CDNAGEN_API cdnagen_status cdnagen_grouped_output(cdnagen_grouped_form form, con
                                                   cdnagen_tensor *out);
 
 /* Of all forms below: the kernel is `auto`'s of those that need no workspace, generated at the first call of its kind in
- * the context, which keeps it; calls of other lengths take the same one. With CDNAGEN_TUNE=1 in the environment it is the
+ * the context, which keeps it (without a cache each call generates it); calls of other lengths take the same one. With CDNAGEN_TUNE=1 in the environment it is the
  * fastest of some tens of tiles, which the first call of a kind times on its own operands and stream, for a few seconds and
  * writing `out` again and again; later calls of that kind take it too. Nothing is timed while a stream captures, nor on
  * the simulator. Operands are of the chip's own FP8 kind, scales f32,

@@ -7,8 +7,8 @@
 #include "sim/timing.h"
 
 typedef struct explanation {
-    sim_timing timing;           /* of the launch that was asked for */
-    char shape[SHAPE_BYTES_MAX]; /* of the launch that was looked at: fewer rows where the data would be too large */
+    sim_timing timing;          /* of the launch that was asked for */
+    char shape[SHAPE_TEXT_MAX]; /* of the launch that was looked at: fewer rows where the data would be too large */
     int reduced;
     uint64_t groups; /* workgroups that were asked for */
 } explanation;

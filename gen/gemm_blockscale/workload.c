@@ -119,9 +119,11 @@ static cdnagen_status start(const plan *p, uint64_t seed, problem *out) {
                     EXACT_BLOCKS_MAX * GEMM_SCALE_K, (long long)s->k);
     *out = (problem){.seed = seed, .buffer_count = BUFFER_COUNT};
     memcpy(out->shape, s, sizeof *s);
-    for (int i = 0; i < BUFFER_COUNT; i++)
+    for (int i = 0; i < BUFFER_COUNT; i++) {
+        if (l.bytes[i] > SIZE_MAX - 2 * GUARD_BYTES) return fail_no_memory();
         out->buffers[i] =
             (problem_buffer){.name = names[i], .bytes = l.bytes[i] + 2 * GUARD_BYTES, .output = i >= BLOCKSCALE_C};
+    }
     return CDNAGEN_OK;
 }
 

@@ -295,7 +295,7 @@ static gemm frame(const grouped *k) {
                   .unroll = (int)v->unroll,
                   .cshuffle = (int)v->cshuffle,
                   .async = (int)v->async,
-                  .one_slot = k->s->b == GEMM_B_PLAIN && !v->async,
+                  .one_slot = grouped_tiling_of(v, k->s).one_slot,
                   .scaling = scaling_of(k),
                   .ablation = (gemm_ablation)v->ablation,
                   .promote_every = g->m_atoms * g->n_atoms,

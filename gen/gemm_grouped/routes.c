@@ -106,7 +106,6 @@ typedef struct search {
     job job;
     int choices;
     grouped_variant found[ROUTES]; /* in their order, each once */
-    int unlike;                    /* tags passed over for anything but a kernel that cannot be generated yet */
     text lacking;                  /* tags passed over, and why */
 } search;
 
@@ -119,7 +118,6 @@ static cdnagen_status consider(search *s, const char *body) {
     grouped_complete(&v, &shape);
     const cdnagen_status status = grouped_check(s->target, &v, &shape);
     if (status != CDNAGEN_OK) {
-        s->unlike += status != CDNAGEN_NOT_YET;
         text_add(&s->lacking, "; %s: %s", tag, cdnagen_error());
         return CDNAGEN_OK;
     }
@@ -150,8 +148,6 @@ cdnagen_status grouped_route(const target *t, const void *shape, int rank, void 
     }
     if (!status && rank < s.choices)
         memcpy(variant, &s.found[rank], sizeof s.found[rank]);
-    else if (!status && !s.choices && !s.unlike)
-        status = CDNAGEN_NOT_YET; /* as the last check said, for this and every other tag */
     else if (!status)
         status = fail(CDNAGEN_LIMIT,
                       "gemm_grouped: auto has %d choices for groups=%" PRId64 " m=%" PRId64 " n=%" PRId64 " k=%" PRId64

@@ -21,15 +21,18 @@ static grouped_problem problem_of(const plan *p) {
     return (grouped_problem){(grouped_layout)s->layout, (grouped_scale)s->scale, s->groups, s->m, s->n, s->k};
 }
 
-/* sizes_of: bytes of the buffers between their guards. */
-static void sizes_of(const plan *p, size_t sizes[BUFFER_COUNT]) {
+/* sizes_of: bytes of the buffers between their guards; 0 if they are beyond a size_t. */
+static int sizes_of(const plan *p, size_t sizes[BUFFER_COUNT]) {
     const grouped_problem lengths = problem_of(p);
     const int units[GROUPED_WORKSPACE] = {1, 1, 4, 4, 2, grouped_layouts[lengths.layout].extent_bytes};
     int64_t elements[GROUPED_WORKSPACE];
     grouped_lengths(&lengths, elements);
-    for (int i = 0; i < GROUPED_WORKSPACE; i++) sizes[i] = (size_t)elements[i] * (size_t)units[i];
+    int fits = 1;
+    for (int i = 0; i < GROUPED_WORKSPACE; i++) fits &= !__builtin_mul_overflow(elements[i], units[i], &sizes[i]);
     sizes[GROUPED_WORKSPACE] =
         grouped_workspace_bytes((const grouped_variant *)p->variant, shape_of(p), lengths.groups, lengths.m, lengths.n);
+    for (int i = 0; i < BUFFER_COUNT; i++) fits &= sizes[i] <= SIZE_MAX - 2 * GUARD_BYTES;
+    return fits;
 }
 
 /* inside: the buffer's first byte behind its guard. */
@@ -137,7 +140,7 @@ static cdnagen_status fill_operands(const plan *p, problem *data, const grouped_
     const grouped_shape *const s = shape_of(p);
     const grouped_problem lengths = problem_of(p);
     size_t sizes[BUFFER_COUNT];
-    sizes_of(p, sizes);
+    if (!sizes_of(p, sizes)) return fail_no_memory();
     const int is_packed = s->b == GEMM_B_PRESHUFFLED;
     uint64_t state = data->seed;
     side *const sides = mem_alloc(2 * sizeof *sides);
