@@ -128,7 +128,7 @@ static cdnagen_status surplus_of(cdnagen *ctx, const cdnagen_kernel *kernel, con
     }
     for (size_t i = 0; i < PROBLEM_BUFFERS_MAX; i++)
         if (b.device[i]) cdnagen_free_memory(ctx, b.device[i]);
-    p->family->workload->release(&b.data);
+    problem_release(&b.data);
     return status;
 }
 

@@ -76,6 +76,7 @@ typedef struct problem {
     _Alignas(16) unsigned char shape[SHAPE_BYTES_MAX];
     uint64_t seed;
 } problem;
+void problem_release(problem *p);
 
 /* figure: one rule's number; it passes up to its limit. */
 typedef struct figure {
@@ -108,7 +109,7 @@ static inline int grade_passes(const grade *g) {
 }
 
 typedef struct workload {
-    /* make: host buffers for plan->shape; the caller calls release.   errors: NO_MEMORY, BAD_SHAPE (a run-time word is missing) */
+    /* make: host buffers for plan->shape; the caller calls problem_release.   errors: NO_MEMORY, BAD_SHAPE (a run-time word is missing) */
     cdnagen_status (*make)(const plan *p, uint64_t seed, problem *out);
     /* reference: plain C result, from exactly the bytes that the kernel receives. */
     cdnagen_status (*reference)(const plan *p, problem *problem);
@@ -116,7 +117,6 @@ typedef struct workload {
     void (*arguments)(const plan *p, const problem *problem, void *const *device, void *args);
     /* grade_outputs: compare what came back (host copies of the output buffers, in buffer order, NULL for inputs). */
     cdnagen_status (*grade_outputs)(const plan *p, const problem *problem, void *const *back, grade *out);
-    void (*release)(problem *problem);
     /* make_modelled: make, for a launch that is timed by a model and never graded: buffers whose values decide no address and
      * no branch have no data. NULL: make serves.   errors: as make */
     cdnagen_status (*make_modelled)(const plan *p, problem *out);

@@ -118,6 +118,6 @@ cdnagen_status check_run(cdnagen *ctx, cdnagen_kernel *kernel, const plan *p, co
         mem_free(r.back[i]);
     }
     mem_free(r.args);
-    if (r.made) p->family->workload->release(&r.problem);
+    if (r.made) problem_release(&r.problem);
     return status;
 }

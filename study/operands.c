@@ -28,5 +28,5 @@ void operands_close(operands *o) {
     for (size_t i = 0; i < PROBLEM_BUFFERS_MAX; i++)
         if (o->device[i]) cdnagen_free_memory(o->ctx, o->device[i]);
     mem_free(o->args);
-    if (o->made) o->plan->family->workload->release(&o->problem);
+    if (o->made) problem_release(&o->problem);
 }

@@ -8,12 +8,12 @@
 #include "core/fp8.h"
 #include "core/integer.h"
 #include "core/random.h"
+#include "gen/gemm/buffers.h"
 #include "gen/gemm/draw.h"
 #include "gen/gemm_blockscale/gemm_blockscale.h"
 
 /* Buffers are in the order of the pointers of blockscale_kernarg. */
-enum { BUFFER_COUNT = BLOCKSCALE_WORKSPACE + 1, GUARD_BYTES = 1024, PAD_UNIT = 16 };
-enum { POISON = 0x7fc5 /* a NaN, as bf16 and as f16, that no conversion makes */ };
+enum { BUFFER_COUNT = BLOCKSCALE_WORKSPACE + 1, PAD_UNIT = 16 };
 
 /* layout: where a problem's parts are. Bytes of a buffer are those between its guards. */
 typedef struct layout {
@@ -50,8 +50,7 @@ static layout layout_of_plan(const plan *p) {
     return layout_of((const blockscale_variant *)p->variant, (const blockscale_shape *)p->shape);
 }
 
-/* inside: the buffer's first byte behind its guard. */
-static void *inside(const problem *p, blockscale_kernarg which) { return (char *)p->buffers[which].data + GUARD_BYTES; }
+static void *inside(const problem *p, blockscale_kernarg which) { return gemm_buffer_inside(p->buffers[which].data); }
 
 static uint8_t nan_of(fp8_kind kind) { return fp8_from_f32(kind, NAN); }
 
@@ -96,12 +95,6 @@ static void make_scales(const layout *l, const blockscale_shape *s, uint64_t see
 
 /* ---- the family's workload ---- */
 
-static void release(problem *p) {
-    for (size_t i = 0; i < p->buffer_count; i++) mem_free(p->buffers[i].data);
-    mem_free(p->reference);
-    *p = (problem){0};
-}
-
 /* start: buffers of the plan's shape, without data. */
 static cdnagen_status start(const plan *p, uint64_t seed, problem *out) {
     static const char *const names[BUFFER_COUNT] = {"a", "b", "a_scales", "b_scales", "c", "workspace"};
@@ -119,11 +112,7 @@ static cdnagen_status start(const plan *p, uint64_t seed, problem *out) {
                     EXACT_BLOCKS_MAX * GEMM_SCALE_K, (long long)s->k);
     *out = (problem){.seed = seed, .buffer_count = BUFFER_COUNT};
     memcpy(out->shape, s, sizeof *s);
-    for (int i = 0; i < BUFFER_COUNT; i++) {
-        if (l.bytes[i] > SIZE_MAX - 2 * GUARD_BYTES) return fail_no_memory();
-        out->buffers[i] =
-            (problem_buffer){.name = names[i], .bytes = l.bytes[i] + 2 * GUARD_BYTES, .output = i >= BLOCKSCALE_C};
-    }
+    for (int i = 0; i < BUFFER_COUNT; i++) TRY(gemm_buffer(names[i], l.bytes[i], i >= BLOCKSCALE_C, &out->buffers[i]));
     return CDNAGEN_OK;
 }
 
@@ -154,31 +143,18 @@ static cdnagen_status fill(const plan *p, problem *data) {
                 is_k_major ? l.a_scales_stride : 1, l.bytes[BLOCKSCALE_A_SCALES], inside(data, BLOCKSCALE_A_SCALES));
     make_scales(&l, s, seeds[BLOCKSCALE_B_SCALES], b_unit, l.b_scale_rows, l.b_scales_stride, 1,
                 l.bytes[BLOCKSCALE_B_SCALES], inside(data, BLOCKSCALE_B_SCALES));
-    uint16_t *const c = inside(data, BLOCKSCALE_C);
-    for (size_t i = 0; i < l.bytes[BLOCKSCALE_C] / sizeof *c; i++) c[i] = POISON;
+    gemm_buffer_poison(&data->buffers[BLOCKSCALE_C]);
     return CDNAGEN_OK;
 }
 
-/* guard_byte: NaN in every type that the buffers have; the poison of C cannot be one of them by its bytes alone. */
-static void fill_guards(problem_buffer *b) {
-    memset(b->data, 0xff, GUARD_BYTES);
-    memset((char *)b->data + b->bytes - GUARD_BYTES, 0xff, GUARD_BYTES);
-}
-
 static cdnagen_status make(const plan *p, uint64_t seed, problem *out) {
-    problem data;
+    problem data = {0};
     TRY(start(p, seed, &data));
     cdnagen_status status = CDNAGEN_OK;
-    for (int i = 0; i < BUFFER_COUNT && !status; i++) {
-        data.buffers[i].data = mem_alloc(data.buffers[i].bytes);
-        if (data.buffers[i].data)
-            fill_guards(&data.buffers[i]);
-        else
-            status = fail_no_memory();
-    }
+    for (int i = 0; i < BUFFER_COUNT && !status; i++) status = gemm_buffer_allocate(&data.buffers[i]);
     if (!status) status = fill(p, &data);
     if (status)
-        release(&data);
+        problem_release(&data);
     else
         *out = data;
     return status;
@@ -188,9 +164,8 @@ static cdnagen_status make(const plan *p, uint64_t seed, problem *out) {
 static cdnagen_status make_modelled(const plan *p, problem *out) {
     problem data = {0};
     TRY(start(p, 0, &data));
-    problem_buffer *const workspace = &data.buffers[BLOCKSCALE_WORKSPACE];
-    workspace->data = mem_alloc(workspace->bytes);
-    if (!workspace->data) return release(&data), fail_no_memory();
+    const cdnagen_status status = gemm_buffer_allocate(&data.buffers[BLOCKSCALE_WORKSPACE]);
+    if (status) return problem_release(&data), status;
     *out = data;
     return CDNAGEN_OK;
 }
@@ -225,7 +200,7 @@ static void arguments(const plan *p, const problem *data, void *const *device, v
     const layout l = layout_of_plan(p);
     (void)data;
     cdnagen_buffer b[BUFFER_COUNT];
-    for (int i = 0; i < BUFFER_COUNT; i++) b[i] = (cdnagen_buffer){(char *)device[i] + GUARD_BYTES, l.bytes[i]};
+    for (int i = 0; i < BUFFER_COUNT; i++) b[i] = (cdnagen_buffer){gemm_buffer_inside(device[i]), l.bytes[i]};
     const cdnagen_gemm_blockscale_args a = {.size = sizeof a,
                                             .a = b[BLOCKSCALE_A],
                                             .b = b[BLOCKSCALE_B],
@@ -246,28 +221,17 @@ static void arguments(const plan *p, const problem *data, void *const *device, v
 
 /* ---- grading ---- */
 
-/* guards_intact: both guards of what came back. */
-static int guards_intact(const char *back, size_t size) {
-    for (size_t i = 0; i < GUARD_BYTES; i++)
-        if ((uint8_t)back[i] != 0xff || (uint8_t)back[size - GUARD_BYTES + i] != 0xff) return 0;
-    return 1;
-}
-
-/* counters_zero: what the next launch counts on. */
-static int counters_zero(const plan *p, const char *workspace) {
+/* counters_of: with which the workspace begins. */
+static uint64_t counters_of(const plan *p) {
     const blockscale_variant *const v = (const blockscale_variant *)p->variant;
     const blockscale_shape *const s = (const blockscale_shape *)p->shape;
-    if (!v->split_k) return 1;
-    const size_t size = (size_t)blockscale_tiles_of(v, s->m, s->n).count * sizeof(uint32_t);
-    for (size_t i = 0; i < size; i++)
-        if (workspace[i]) return 0;
-    return 1;
+    return v->split_k ? (uint64_t)blockscale_tiles_of(v, s->m, s->n).count : 0;
 }
 
 static cdnagen_status grade_outputs(const plan *p, const problem *data, void *const *back, grade *out) {
     const blockscale_shape *const s = (const blockscale_shape *)p->shape;
     const layout l = layout_of_plan(p);
-    const char *const c = back[BLOCKSCALE_C], *const workspace = back[BLOCKSCALE_WORKSPACE];
+    void *const c = back[BLOCKSCALE_C], *const workspace = back[BLOCKSCALE_WORKSPACE];
     if (!data->reference || !c || !workspace)
         return fail(CDNAGEN_BAD_ARGUMENT, "gemm_blockscale: grading needs the reference, c and the workspace");
     const gemm_result r = {.m = l.m,
@@ -275,23 +239,13 @@ static cdnagen_status grade_outputs(const plan *p, const problem *data, void *co
                            .stride = l.c_stride,
                            .type = (gemm_out)s->out,
                            .reference = data->reference,
-                           .c = (const uint16_t *)(c + GUARD_BYTES),
+                           .c = gemm_buffer_inside(c),
                            .exact = s->data == GEMM_EXACT,
-                           .poison = POISON};
+                           .poison = GEMM_POISON};
     grade g;
     gemm_grade(&r, &g);
-    const struct {
-        int intact;
-        const char *what;
-    } others[] = {
-        {guards_intact(c, data->buffers[BLOCKSCALE_C].bytes), "a guard of c was written"},
-        {guards_intact(workspace, data->buffers[BLOCKSCALE_WORKSPACE].bytes), "a guard of the workspace was written"},
-        {counters_zero(p, workspace + GUARD_BYTES), "a counter of the workspace was not left zero"}};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (!others[i].intact) {
-            g.pass = g.guards_intact = 0;
-            snprintf(g.first, sizeof g.first, "%s", others[i].what);
-        }
+    gemm_grade_rest(&data->buffers[BLOCKSCALE_C], c, &data->buffers[BLOCKSCALE_WORKSPACE], workspace, counters_of(p),
+                    &g);
     *out = g;
     return CDNAGEN_OK;
 }
@@ -300,5 +254,4 @@ const workload blockscale_workload = {.make = make,
                                       .reference = reference,
                                       .arguments = arguments,
                                       .grade_outputs = grade_outputs,
-                                      .release = release,
                                       .make_modelled = make_modelled};

@@ -7,12 +7,12 @@
 #include "core/fp8.h"
 #include "core/integer.h"
 #include "core/random.h"
+#include "gen/gemm/buffers.h"
 #include "gen/gemm/draw.h"
 #include "gen/gemm_grouped/gemm_grouped.h"
 
 /* Buffers are in the order of the pointers of grouped_kernarg. */
-enum { BUFFER_COUNT = GROUPED_WORKSPACE + 1, GUARD_BYTES = 1024 };
-enum { POISON = 0x7fc5 /* a NaN, as bf16 and as f16, that no conversion makes */ };
+enum { BUFFER_COUNT = GROUPED_WORKSPACE + 1 };
 
 static const grouped_shape *shape_of(const plan *p) { return (const grouped_shape *)p->shape; }
 
@@ -21,22 +21,19 @@ static grouped_problem problem_of(const plan *p) {
     return (grouped_problem){(grouped_layout)s->layout, (grouped_scale)s->scale, s->groups, s->m, s->n, s->k};
 }
 
-/* sizes_of: bytes of the buffers between their guards; 0 if they are beyond a size_t. */
-static int sizes_of(const plan *p, size_t sizes[BUFFER_COUNT]) {
+/* sizes_of: bytes of the buffers between their guards; UINT64_MAX where they are beyond it. */
+static void sizes_of(const plan *p, uint64_t sizes[BUFFER_COUNT]) {
     const grouped_problem lengths = problem_of(p);
     const int units[GROUPED_WORKSPACE] = {1, 1, 4, 4, 2, grouped_layouts[lengths.layout].extent_bytes};
     int64_t elements[GROUPED_WORKSPACE];
     grouped_lengths(&lengths, elements);
-    int fits = 1;
-    for (int i = 0; i < GROUPED_WORKSPACE; i++) fits &= !__builtin_mul_overflow(elements[i], units[i], &sizes[i]);
+    for (int i = 0; i < GROUPED_WORKSPACE; i++)
+        if (__builtin_mul_overflow(elements[i], units[i], &sizes[i])) sizes[i] = UINT64_MAX;
     sizes[GROUPED_WORKSPACE] =
         grouped_workspace_bytes((const grouped_variant *)p->variant, shape_of(p), lengths.groups, lengths.m, lengths.n);
-    for (int i = 0; i < BUFFER_COUNT; i++) fits &= sizes[i] <= SIZE_MAX - 2 * GUARD_BYTES;
-    return fits;
 }
 
-/* inside: the buffer's first byte behind its guard. */
-static void *inside(const problem *p, grouped_kernarg which) { return (char *)p->buffers[which].data + GUARD_BYTES; }
+static void *inside(const problem *p, grouped_kernarg which) { return gemm_buffer_inside(p->buffers[which].data); }
 
 /* ---- groups ---- */
 
@@ -139,8 +136,8 @@ static void fill_region(const grouped_problem *p, grouped_data data, const side 
 static cdnagen_status fill_operands(const plan *p, problem *data, const grouped_part *parts) {
     const grouped_shape *const s = shape_of(p);
     const grouped_problem lengths = problem_of(p);
-    size_t sizes[BUFFER_COUNT];
-    if (!sizes_of(p, sizes)) return fail_no_memory();
+    uint64_t sizes[BUFFER_COUNT];
+    sizes_of(p, sizes);
     const int is_packed = s->b == GEMM_B_PRESHUFFLED;
     uint64_t state = data->seed;
     side *const sides = mem_alloc(2 * sizeof *sides);
@@ -184,12 +181,6 @@ static cdnagen_status fill_operands(const plan *p, problem *data, const grouped_
 
 /* ---- the family's workload ---- */
 
-static void release(problem *p) {
-    for (size_t i = 0; i < p->buffer_count; i++) mem_free(p->buffers[i].data);
-    mem_free(p->reference);
-    *p = (problem){0};
-}
-
 /* start: buffers of the plan's shape, without data. */
 static cdnagen_status start(const plan *p, uint64_t seed, problem *out) {
     static const char *const names[BUFFER_COUNT] = {"a", "b", "a_scales", "b_scales", "c", "extents", "workspace"};
@@ -211,22 +202,12 @@ static cdnagen_status start(const plan *p, uint64_t seed, problem *out) {
     if (s->extent_count && s->extent_count != s->groups)
         return fail(CDNAGEN_BAD_SHAPE, "gemm_grouped: extents has %d numbers for groups=%d", (int)s->extent_count,
                     (int)s->groups);
-    size_t sizes[BUFFER_COUNT];
+    uint64_t sizes[BUFFER_COUNT];
     sizes_of(p, sizes);
     *out = (problem){.seed = seed, .buffer_count = BUFFER_COUNT};
     memcpy(out->shape, s, sizeof *s);
     for (int i = 0; i < BUFFER_COUNT; i++)
-        out->buffers[i] = (problem_buffer){
-            .name = names[i], .bytes = sizes[i] + 2 * GUARD_BYTES, .output = i == GROUPED_C || i == GROUPED_WORKSPACE};
-    return CDNAGEN_OK;
-}
-
-/* allocate: a buffer between guards: NaN in every type that the buffers have. */
-static cdnagen_status allocate(problem_buffer *b) {
-    b->data = mem_alloc(b->bytes);
-    if (!b->data) return fail_no_memory();
-    memset(b->data, 0xff, GUARD_BYTES);
-    memset((char *)b->data + b->bytes - GUARD_BYTES, 0xff, GUARD_BYTES);
+        TRY(gemm_buffer(names[i], sizes[i], i == GROUPED_C || i == GROUPED_WORKSPACE, &out->buffers[i]));
     return CDNAGEN_OK;
 }
 
@@ -239,8 +220,7 @@ static void fill_extents(const plan *p, problem *data) {
 static cdnagen_status fill(const plan *p, problem *data) {
     const grouped_problem lengths = problem_of(p);
     fill_extents(p, data);
-    uint16_t *const c = inside(data, GROUPED_C);
-    for (size_t i = 0; i < (data->buffers[GROUPED_C].bytes - 2 * GUARD_BYTES) / sizeof *c; i++) c[i] = POISON;
+    gemm_buffer_poison(&data->buffers[GROUPED_C]);
     grouped_part *const parts = mem_alloc((size_t)(lengths.groups + 1) * sizeof *parts);
     if (!parts) return fail_no_memory();
     grouped_parts(&lengths, inside(data, GROUPED_EXTENTS), parts);
@@ -253,10 +233,10 @@ static cdnagen_status make(const plan *p, uint64_t seed, problem *out) {
     problem data = {0};
     TRY(start(p, seed, &data));
     cdnagen_status status = CDNAGEN_OK;
-    for (int i = 0; i < BUFFER_COUNT && !status; i++) status = allocate(&data.buffers[i]);
+    for (int i = 0; i < BUFFER_COUNT && !status; i++) status = gemm_buffer_allocate(&data.buffers[i]);
     if (!status) status = fill(p, &data);
     if (status)
-        release(&data);
+        problem_release(&data);
     else
         *out = data;
     return status;
@@ -266,9 +246,9 @@ static cdnagen_status make(const plan *p, uint64_t seed, problem *out) {
 static cdnagen_status make_modelled(const plan *p, problem *out) {
     problem data = {0};
     TRY(start(p, 0, &data));
-    cdnagen_status status = allocate(&data.buffers[GROUPED_EXTENTS]);
-    if (!status) status = allocate(&data.buffers[GROUPED_WORKSPACE]);
-    if (status) return release(&data), status;
+    cdnagen_status status = gemm_buffer_allocate(&data.buffers[GROUPED_EXTENTS]);
+    if (!status) status = gemm_buffer_allocate(&data.buffers[GROUPED_WORKSPACE]);
+    if (status) return problem_release(&data), status;
     fill_extents(p, &data);
     *out = data;
     return CDNAGEN_OK;
@@ -287,7 +267,7 @@ static cdnagen_status reference(const plan *p, problem *data) {
                                  .a_scales = inside(data, GROUPED_A_SCALES),
                                  .b_scales = inside(data, GROUPED_B_SCALES),
                                  .extents = inside(data, GROUPED_EXTENTS)};
-    size_t sizes[BUFFER_COUNT];
+    uint64_t sizes[BUFFER_COUNT];
     sizes_of(p, sizes);
     const size_t places = sizes[GROUPED_C] / sizeof(uint16_t);
     mem_free(data->reference);
@@ -299,11 +279,11 @@ static cdnagen_status reference(const plan *p, problem *data) {
 
 static void arguments(const plan *p, const problem *data, void *const *device, void *args) {
     const grouped_shape *const s = shape_of(p);
-    size_t sizes[BUFFER_COUNT];
+    uint64_t sizes[BUFFER_COUNT];
     sizes_of(p, sizes);
     (void)data;
     cdnagen_buffer b[BUFFER_COUNT];
-    for (int i = 0; i < BUFFER_COUNT; i++) b[i] = (cdnagen_buffer){(char *)device[i] + GUARD_BYTES, sizes[i]};
+    for (int i = 0; i < BUFFER_COUNT; i++) b[i] = (cdnagen_buffer){gemm_buffer_inside(device[i]), sizes[i]};
     const cdnagen_gemm_grouped_args a = {.size = sizeof a,
                                          .a = b[GROUPED_A],
                                          .b = b[GROUPED_B],
@@ -321,53 +301,31 @@ static void arguments(const plan *p, const problem *data, void *const *device, v
 
 /* ---- grading ---- */
 
-/* guards_intact: both guards of what came back. */
-static int guards_intact(const char *back, size_t size) {
-    for (size_t i = 0; i < GUARD_BYTES; i++)
-        if ((uint8_t)back[i] != 0xff || (uint8_t)back[size - GUARD_BYTES + i] != 0xff) return 0;
-    return 1;
-}
-
-/* counters_zero: what the next launch counts on. */
-static int counters_zero(const plan *p, const char *workspace) {
+/* counters_of: with which the workspace begins. */
+static uint64_t counters_of(const plan *p) {
     const grouped_variant *const v = (const grouped_variant *)p->variant;
     const grouped_shape *const s = shape_of(p);
-    if (!v->split_k) return 1;
     const grouped_tiles t = grouped_tiles_of(v, s, s->groups, s->m, s->n);
-    const size_t size = (size_t)(t.rows * t.columns * t.slabs) * sizeof(uint32_t);
-    for (size_t i = 0; i < size; i++)
-        if (workspace[i]) return 0;
-    return 1;
+    return v->split_k ? (uint64_t)(t.rows * t.columns * t.slabs) : 0;
 }
 
 static cdnagen_status grade_outputs(const plan *p, const problem *data, void *const *back, grade *out) {
     const grouped_shape *const s = shape_of(p);
-    const char *const c = back[GROUPED_C], *const workspace = back[GROUPED_WORKSPACE];
+    void *const c = back[GROUPED_C], *const workspace = back[GROUPED_WORKSPACE];
     if (!data->reference || !c || !workspace)
         return fail(CDNAGEN_BAD_ARGUMENT, "gemm_grouped: grading needs the reference, c and the workspace");
-    size_t sizes[BUFFER_COUNT];
+    uint64_t sizes[BUFFER_COUNT];
     sizes_of(p, sizes);
     const grouped_result r = {.count = (int64_t)(sizes[GROUPED_C] / sizeof(uint16_t)),
                               .n = s->n,
                               .type = (gemm_out)s->out,
                               .data = (grouped_data)s->data,
                               .reference = data->reference,
-                              .c = (const uint16_t *)(c + GUARD_BYTES),
-                              .poison = POISON};
+                              .c = gemm_buffer_inside(c),
+                              .poison = GEMM_POISON};
     grade g;
     grouped_grade(&r, &g);
-    const struct {
-        int intact;
-        const char *what;
-    } others[] = {
-        {guards_intact(c, data->buffers[GROUPED_C].bytes), "a guard of c was written"},
-        {guards_intact(workspace, data->buffers[GROUPED_WORKSPACE].bytes), "a guard of the workspace was written"},
-        {counters_zero(p, workspace + GUARD_BYTES), "a counter of the workspace was not left zero"}};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (!others[i].intact) {
-            g.pass = g.guards_intact = 0;
-            snprintf(g.first, sizeof g.first, "%s", others[i].what);
-        }
+    gemm_grade_rest(&data->buffers[GROUPED_C], c, &data->buffers[GROUPED_WORKSPACE], workspace, counters_of(p), &g);
     *out = g;
     return CDNAGEN_OK;
 }
@@ -376,5 +334,4 @@ const workload grouped_workload = {.make = make,
                                    .reference = reference,
                                    .arguments = arguments,
                                    .grade_outputs = grade_outputs,
-                                   .release = release,
                                    .make_modelled = make_modelled};

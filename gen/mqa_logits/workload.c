@@ -122,12 +122,6 @@ static cdnagen_status give_data(problem *p, mqa_kernarg first, mqa_kernarg last)
     return CDNAGEN_OK;
 }
 
-static void release(problem *p) {
-    for (size_t i = 0; i < p->buffer_count; i++) mem_free(p->buffers[i].data);
-    mem_free(p->reference);
-    *p = (problem){0};
-}
-
 static void fill_windows(problem *data, const mqa_shape *s) {
     int32_t *const starts = data->buffers[MQA_CU_STARTS].data, *const ends = data->buffers[MQA_CU_ENDS].data;
     for (int64_t r = 0; r < s->seq; r++) mqa_window_row(s, r, &starts[r], &ends[r]);
@@ -175,7 +169,7 @@ static cdnagen_status make(const plan *p, uint64_t seed, problem *out) {
     cdnagen_status status = give_data(&data, MQA_Q, MQA_LOGITS);
     if (!status) status = fill(p, &data, &s);
     if (status)
-        release(&data);
+        problem_release(&data);
     else
         *out = data;
     return status;
@@ -187,7 +181,7 @@ static cdnagen_status make_modelled(const plan *p, problem *out) {
     problem data = {0};
     TRY(start(p, 0, &data, &s));
     const cdnagen_status status = give_data(&data, MQA_CU_STARTS, MQA_CU_ENDS);
-    if (status) return release(&data), status;
+    if (status) return problem_release(&data), status;
     fill_windows(&data, &s);
     *out = data;
     return CDNAGEN_OK;
@@ -296,6 +290,5 @@ const workload mqa_workload = {.make = make,
                                .reference = reference,
                                .arguments = arguments,
                                .grade_outputs = grade_outputs,
-                               .release = release,
                                .make_modelled = make_modelled,
                                .reduce = reduce};

@@ -112,7 +112,7 @@ static void reference_agrees_with_the_definition(void **state) {
                 if (!(fabs(want - got) <= 1e-5 * size))
                     fail_msg("%s [%d, %d]: %.9g, not %.9g", rows[i], (int)m, (int)n, want, got);
             }
-        blockscale_workload.release(&a.data);
+        problem_release(&a.data);
     }
 }
 
@@ -150,7 +150,7 @@ static void nothing_to_sum_is_zero(void **state) {
     assert_true(graded(&a).pass);
     a.c[4] = 0x3f80;
     assert_false(graded(&a).pass);
-    blockscale_workload.release(&a.data);
+    problem_release(&a.data);
 }
 
 /* ---- data ---- */
@@ -163,9 +163,9 @@ static void data_depends_on_the_seed_alone(void **state) {
         assert_memory_equal(a.data.buffers[i].data, b.data.buffers[i].data, a.data.buffers[i].bytes);
         assert_memory_not_equal(a.data.buffers[i].data, c.data.buffers[i].data, a.data.buffers[i].bytes);
     }
-    blockscale_workload.release(&a.data);
-    blockscale_workload.release(&b.data);
-    blockscale_workload.release(&c.data);
+    problem_release(&a.data);
+    problem_release(&b.data);
+    problem_release(&c.data);
 }
 
 /* Everything that no element's place is, guards and ends of rows, reads as NaN. */
@@ -187,7 +187,7 @@ static void what_is_outside_is_nan(void **state) {
     for (int64_t block = 0; block < 3; block++)
         for (int64_t m = 0; m < a.args.a_scales_stride; m++)
             assert_int_equal(!isnan(scales[block * a.args.a_scales_stride + m]), m < 5);
-    blockscale_workload.release(&a.data);
+    problem_release(&a.data);
 }
 
 /* A product of scales of the wrong neighbour is another number, which is what shows a swapped index. */
@@ -211,7 +211,7 @@ static void neighbours_scales_differ(void **state) {
                     if (block) assert_true(own != scale_of(s, sides[side].b, at - 1));
                     if (row) assert_true(own != scale_of(s, sides[side].b, at - sides[side].stride));
                 }
-        blockscale_workload.release(&a.data);
+        problem_release(&a.data);
     }
 }
 
@@ -226,7 +226,7 @@ static void exact_sums_are_exact_in_f32(void **state) {
             /* In units of the smallest scales every partial sum is an integer that f32 holds. */
             assert_true(size * 0x1p16 < 0x1p24);
         }
-    blockscale_workload.release(&a.data);
+    problem_release(&a.data);
     const plan p = plan_of(TAG, "m=1 n=1 k=70000 data=exact");
     problem data;
     expect_error("exact", blockscale_workload.make(&p, 0, &data), CDNAGEN_BAD_SHAPE,
@@ -259,7 +259,7 @@ static void a_right_answer_passes(void **state) {
         const grade g = graded(&a);
         if (!g.pass || g.first[0]) fail_msg("%s: %s", rows[i], g.first);
         assert_true(figure_of(&g, "err_ratio") == 0 && figure_of(&g, "tile norm") == 0);
-        blockscale_workload.release(&a.data);
+        problem_release(&a.data);
     }
 }
 
@@ -270,7 +270,7 @@ static void an_unwritten_output_fails(void **state) {
     const grade g = graded(&a);
     assert_false(g.pass);
     assert_true(figure_of(&g, "err_ratio") == 1 && isnan(figure_of(&g, "1 - cosine")));
-    blockscale_workload.release(&a.data);
+    problem_release(&a.data);
 }
 
 /* put: the answer of place (m, n) becomes another one. */
@@ -348,7 +348,7 @@ static void each_fault_is_seen(void **state) {
         const grade g = graded(&a);
         if (g.pass || !strstr(g.first, rows[i].first))
             fail_msg("row %zu: pass %d, '%s' instead of '%s'", i, g.pass, g.first, rows[i].first);
-        blockscale_workload.release(&a.data);
+        problem_release(&a.data);
     }
 }
 
@@ -441,7 +441,7 @@ static void exact_data_allows_no_difference(void **state) {
     const grade g = graded(&a);
     assert_true(!g.pass && figure_of(&g, "unequal") == 1 && figure_of(&g, "err_ratio") == 0);
     assert_non_null(strstr(g.first, "[7, 9] exact C"));
-    blockscale_workload.release(&a.data);
+    problem_release(&a.data);
 }
 
 static void split_k_must_leave_its_counters_zero(void **state) {
@@ -455,7 +455,7 @@ static void split_k_must_leave_its_counters_zero(void **state) {
     ((uint8_t *)a.args.workspace.ptr)[4 * 5] = 0;
     ((uint8_t *)a.args.workspace.ptr)[4 * 6] = 1; /* behind them */
     assert_true(graded(&a).pass);
-    blockscale_workload.release(&a.data);
+    problem_release(&a.data);
 }
 
 /* ---- memory ---- */
@@ -471,7 +471,7 @@ static void a_failed_allocation_leaks_nothing(void **state) {
         cdnagen_status status = blockscale_workload.make(&p, 0, &data);
         if (!status) status = blockscale_workload.reference(&p, &data);
         mem_fail_at(0);
-        blockscale_workload.release(&data);
+        problem_release(&data);
         assert_int_equal(mem_live(), before);
         if (!status) break;
         assert_int_equal(status, CDNAGEN_NO_MEMORY);

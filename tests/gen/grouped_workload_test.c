@@ -202,7 +202,7 @@ static void references_follow_the_definition(void **state) {
                     fail_msg("%s: [%d, %d] is %g, should be %g", rows[i], (int)r, (int)n, got, want);
             }
         if (!(largest > 1e-3)) fail_msg("%s: the largest is %g", rows[i], largest);
-        grouped_workload.release(&data);
+        problem_release(&data);
     }
 }
 
@@ -218,7 +218,7 @@ static void what_no_group_has_is_nan(void **state) {
         assert_true(has != !!isnan(f32_from_fp8(CDNAGEN_FP8_E4M3FN, h.a[row * 32 + 31])));
         assert_true(has != !!isnan(h.a_scales[row]));
     }
-    grouped_workload.release(&data);
+    problem_release(&data);
 }
 
 /* In every second group of coherent data all of both operands is 1 after scaling. */
@@ -230,7 +230,7 @@ static void coherent_neighbours(void **state) {
     assert_int_equal(grouped_workload.reference(&p, &data), CDNAGEN_OK);
     for (int i = 0; i < 4 * 16; i++) assert_true(((const float *)data.reference)[4 * 16 + i] == 64);
     assert_true(((const float *)data.reference)[0] != 16);
-    grouped_workload.release(&data);
+    problem_release(&data);
 }
 
 /* ---- grading ---- */
@@ -260,7 +260,7 @@ static grade graded(const char *shape,
     assert_int_equal(grouped_workload.grade_outputs(&p, &data, back, &g), CDNAGEN_OK);
     free(c);
     free(w);
-    grouped_workload.release(&data);
+    problem_release(&data);
     return g;
 }
 
@@ -372,8 +372,8 @@ static void modelled_runs_have_extents(void **state) {
     assert_memory_equal(modelled.buffers[GROUPED_EXTENTS].data, full.buffers[GROUPED_EXTENTS].data,
                         full.buffers[GROUPED_EXTENTS].bytes);
     assert_non_null(modelled.buffers[GROUPED_WORKSPACE].data);
-    grouped_workload.release(&full);
-    grouped_workload.release(&modelled);
+    problem_release(&full);
+    problem_release(&modelled);
 }
 
 static void memory_may_run_out(void **state) {
@@ -387,13 +387,22 @@ static void memory_may_run_out(void **state) {
         cdnagen_status s = grouped_workload.make(&p, 1, &data);
         if (!s) s = grouped_workload.reference(&p, &data);
         mem_fail_at(0);
-        if (data.buffer_count) grouped_workload.release(&data);
+        if (data.buffer_count) problem_release(&data);
         assert_int_equal(mem_live(), before);
         if (!s) break;
         assert_int_equal(s, CDNAGEN_NO_MEMORY);
         failures++;
     }
     assert_true(failures > 8);
+}
+
+/* C of 2^64 - 2 bytes, which with its guards would be few. */
+static void more_than_a_size_is_refused(void **state) {
+    (void)state;
+    const plan p = plan_of(TAG, "layout=k_offsets groups=3 m=2147418112 n=2147418112 k=16");
+    problem data;
+    assert_int_equal(grouped_workload.make(&p, 1, &data), CDNAGEN_NO_MEMORY);
+    assert_int_equal(grouped_workload.make_modelled(&p, &data), CDNAGEN_NO_MEMORY);
 }
 
 int main(void) {
@@ -407,6 +416,7 @@ int main(void) {
         cmocka_unit_test(runs_need_lengths),
         cmocka_unit_test(modelled_runs_have_extents),
         cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(more_than_a_size_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

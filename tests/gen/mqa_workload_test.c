@@ -61,7 +61,7 @@ static void reference_agrees_with_the_definition(void **state) {
                 if (expected != value && !(fabs(expected - value) < 1e-4 * (1 + fabs(expected))))
                     fail_msg("%s [%d, %d]: %g, expected %g", rows[i], (int)m, (int)n, value, expected);
             }
-        mqa_workload.release(&data);
+        problem_release(&data);
     }
 }
 
@@ -116,9 +116,9 @@ static void data_depends_on_the_seed_alone(void **state) {
     }
     for (int i = MQA_Q; i <= MQA_WEIGHTS; i++)
         assert_memory_not_equal(a.buffers[i].data, c.buffers[i].data, a.buffers[i].bytes);
-    mqa_workload.release(&a);
-    mqa_workload.release(&b);
-    mqa_workload.release(&c);
+    problem_release(&a);
+    problem_release(&b);
+    problem_release(&c);
 }
 
 /* The first bytes and numbers of seed 0, so that a changed generator shows. */
@@ -131,7 +131,7 @@ static void data_is_what_it_was(void **state) {
                          kv[8] = {0x7e, 0xf9, 0xf7, 0x79, 0x68, 0x5b, 0xee, 0x78};
     assert_memory_equal(data.buffers[MQA_Q].data, q, sizeof q);
     assert_memory_equal(data.buffers[MQA_KV].data, kv, sizeof kv);
-    mqa_workload.release(&data);
+    problem_release(&data);
 }
 
 static void every_row_of_keys_uses_the_whole_range_and_not_its_neighbours_scale(void **state) {
@@ -148,7 +148,7 @@ static void every_row_of_keys_uses_the_whole_range_and_not_its_neighbours_scale(
         assert_true(scales[n] > 0);
         if (n) assert_true(scales[n - 1] != scales[n]);
     }
-    mqa_workload.release(&data);
+    problem_release(&data);
 }
 
 static void weights_have_both_signs_and_windows_are_the_shapes(void **state) {
@@ -170,7 +170,7 @@ static void weights_have_both_signs_and_windows_are_the_shapes(void **state) {
     assert_int_equal(starts[0], 87);
     assert_int_equal(ends[0], 134);
     assert_int_equal(ends[7], 8);
-    mqa_workload.release(&data);
+    problem_release(&data);
 }
 
 static void a_run_needs_its_lengths(void **state) {
@@ -197,7 +197,7 @@ static void empty_problems_pass(void **state) {
         void *back[MQA_LOGITS + 1] = {[MQA_LOGITS] = data.buffers[MQA_LOGITS].data};
         assert_int_equal(mqa_workload.grade_outputs(&p, &data, back, &g), CDNAGEN_OK);
         assert_true(g.pass);
-        mqa_workload.release(&data);
+        problem_release(&data);
     }
 }
 
@@ -216,7 +216,7 @@ static void arguments_bind(void **state) {
     assert_int_equal((uintptr_t)a.logits.ptr, 0x100000 * 7 + 4 * GUARD_FLOATS);
     assert_int_equal(a.logits.bytes, 7 * 512 * 4);
     assert_int_equal(data.buffers[MQA_LOGITS].bytes, 7 * 512 * 4 + 2 * 4 * GUARD_FLOATS);
-    mqa_workload.release(&data);
+    problem_release(&data);
 }
 
 /* ---- grading ---- */
@@ -266,7 +266,7 @@ static void a_right_answer_passes(void **state) {
         const grade g = graded(&a);
         assert_true(g.pass && g.mask_equal && g.guards_intact && g.calc_diff == 0 && g.max_rel == 0);
         assert_string_equal(g.first, "");
-        mqa_workload.release(&a.data);
+        problem_release(&a.data);
     }
 }
 
@@ -279,7 +279,7 @@ static void an_unwritten_output_fails(void **state) {
     grade g;
     assert_int_equal(mqa_workload.grade_outputs(&p, &data, back, &g), CDNAGEN_OK);
     assert_false(g.pass || g.mask_equal);
-    mqa_workload.release(&data);
+    problem_release(&data);
 }
 
 static float largest(const answered *a) {
@@ -326,7 +326,7 @@ static void each_rule_fails_when_it_should(void **state) {
             fail_msg("%s: pass %d, rules failed %d, expected %d; '%s'", rows[i].what, g.pass, fails, rows[i].fails,
                      g.first);
         if (isnan(rows[i].value) && rows[i].fails == FIGURES) assert_true(isnan(g.max_rel) && isnan(g.calc_diff));
-        mqa_workload.release(&a.data);
+        problem_release(&a.data);
     }
 }
 
@@ -344,7 +344,7 @@ static void max_rel_is_a_bound(void **state) {
         assert_true(fabs(g.max_rel - fabs((double)rows[i].part)) < 2e-5);
         assert_true(g.calc_diff < 1e-3);
         if (!g.pass) assert_non_null(strstr(g.first, "[0, 31] logit: expected"));
-        mqa_workload.release(&a.data);
+        problem_release(&a.data);
     }
 }
 
@@ -417,7 +417,7 @@ static void a_failed_allocation_leaks_nothing(void **state) {
         cdnagen_status status = mqa_workload.make(&p, 0, &data);
         if (!status) status = mqa_workload.reference(&p, &data);
         mem_fail_at(0);
-        mqa_workload.release(&data);
+        problem_release(&data);
         assert_int_equal(mem_live(), before);
         if (!status) break;
         assert_int_equal(status, CDNAGEN_NO_MEMORY);

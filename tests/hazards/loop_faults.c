@@ -39,7 +39,7 @@ static void begin(job *j, const char *chip_name, const char *tag, const char *sh
 }
 
 static void end(job *j) {
-    j->plan.family->workload->release(&j->problem);
+    problem_release(&j->problem);
     bytes_free(&j->object);
 }
 

@@ -277,7 +277,7 @@ static void launches_repeat_to_the_bit(void **state) {
         }
         free(first);
         for (size_t b = 0; b < data.buffer_count; b++) cdnagen_free_memory(ctx, device[b]);
-        p.family->workload->release(&data);
+        problem_release(&data);
         cdnagen_free_kernel(kernel);
     }
 }
@@ -356,7 +356,7 @@ static void more_parts_than_k_has_tiles(void **state) {
                 fail_msg("%s %s: [%zu, %zu] is 0x%04x", split->tag, shape, x / 80, x % 80, c[x]);
         for (size_t b = 0; b < data.buffer_count; b++) cdnagen_free_memory(ctx, device[b]);
         cdnagen_free_memory(ctx, workspace);
-        p.family->workload->release(&data);
+        problem_release(&data);
         cdnagen_free_kernel(kernel);
         free(zeros);
     }
@@ -404,7 +404,7 @@ static void c_spans_more_than_four_gib(void **state) {
         }
         for (size_t b = 0; b < data.buffer_count; b++) cdnagen_free_memory(ctx, device[b]);
         cdnagen_free_memory(ctx, c);
-        p.family->workload->release(&data);
+        problem_release(&data);
         cdnagen_free_kernel(kernel);
     }
 }

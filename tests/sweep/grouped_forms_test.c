@@ -124,7 +124,7 @@ static call begin(const char *chip_name, size_t row, const char *lengths, cdnage
 
 static void end(call *c) {
     for (size_t b = 0; b < c->data.buffer_count; b++) cdnagen_free_memory(c->ctx, c->device[b]);
-    c->plan.family->workload->release(&c->data);
+    problem_release(&c->data);
 }
 
 /* What the device holds passes; C is poison again. */

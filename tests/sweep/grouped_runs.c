@@ -136,7 +136,7 @@ void runs_with(const kernel_row *k, const char *shape, const char *mode, const v
 
 void runs_let_go(run_result *r) {
     for (size_t i = 0; i < r->data.buffer_count; i++) free(r->back[i]);
-    gemm_grouped_family.workload->release(&r->data);
+    problem_release(&r->data);
 }
 
 void runs_assert_same(const run_result *a, const run_result *b, const char *what) {

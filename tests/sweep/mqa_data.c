@@ -80,7 +80,7 @@ void data_free(mqa_data *d) {
     for (int i = 0; i < MQA_BUFFERS; i++) cdnagen_free_memory(d->ctx, d->device[i]);
     mem_free(d->whole);
     mem_free(d->back);
-    if (d->host.buffer_count) mqa_workload.release(&d->host);
+    if (d->host.buffer_count) problem_release(&d->host);
     *d = (mqa_data){0};
 }
 
