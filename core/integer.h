@@ -11,4 +11,7 @@ static inline int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b
 static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/* log2_of: of a power of two. */
+static inline int log2_of(int power) { return __builtin_ctz((unsigned)power); }
+
 #endif

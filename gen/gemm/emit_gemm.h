@@ -8,6 +8,7 @@
 
 #include "gen/family.h"
 #include "gen/gemm/gemm.h"
+#include "gen/gemm/tiling.h"
 #include "ir/ir.h"
 
 enum {
@@ -80,7 +81,8 @@ typedef struct gemm {
 ptr gemm_element(ir *e, ptr base, val row, val stride, val column);
 val gemm_span(ir *e, val rows, val stride, val length);
 
-/* gemm_begin: thread, lane and waves of a frame whose constants are set. */
+/* gemm_frame: a kernel's frame with its tile, threads and LDS.   gemm_begin: thread, lane and waves of a frame whose constants are set. */
+gemm gemm_frame(ir *e, const gemm_geometry *g);
 void gemm_begin(gemm *g);
 /* gemm_silent: `at` where `kept` (I1) holds, else an offset past any extent: buffers of a gemm have less than 2^31 bytes. */
 val gemm_silent(gemm *g, val at, val kept);

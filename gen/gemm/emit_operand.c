@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A and B on their way: memory to LDS by all threads, LDS to the fragments of a wave, preshuffled B straight there. */
+#include "core/integer.h"
 #include "gen/gemm/emit_gemm.h"
 
 enum { K_BLOCK_CHUNKS = GEMM_SCALE_K / GEMM_CHUNK, PACK_ROWS = 16, WORD = 4 };
 
-static int log2_of(int pow2) {
-    int bits = 0;
-    while (1 << bits < pow2) bits++;
-    return bits;
+gemm gemm_frame(ir *e, const gemm_geometry *g) {
+    return (gemm){.e = e,
+                  .atom = atom_find(g->m, g->n, g->k),
+                  .bm = g->bm,
+                  .bn = g->bn,
+                  .bk = g->bk,
+                  .threads = g->threads,
+                  .waves_m = g->waves_m,
+                  .waves_n = g->waves_n,
+                  .arena = e_lds(e, "arena", g->lds_bytes, 128)};
 }
 
 void gemm_begin(gemm *g) {

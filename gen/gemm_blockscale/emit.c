@@ -202,24 +202,16 @@ static gemm_scaling scaling_of(const blockscale *b) {
 
 static gemm frame(const blockscale *b) {
     const blockscale_variant *const v = b->v;
-    const gemm_geometry *const g = &b->g;
-    return (gemm){.e = b->e,
-                  .atom = atom_find(g->m, g->n, g->k),
-                  .bm = g->bm,
-                  .bn = g->bn,
-                  .bk = g->bk,
-                  .threads = g->threads,
-                  .waves_m = g->waves_m,
-                  .waves_n = g->waves_n,
-                  .k_tail = (int)b->s->k_tail,
-                  .n_tail = (int)b->s->n_tail,
-                  .unroll = (int)v->unroll,
-                  .cshuffle = (int)v->cshuffle,
-                  .async = (int)v->async,
-                  .scaling = scaling_of(b),
-                  .ablation = (gemm_ablation)v->ablation,
-                  .out = (gemm_out)b->s->out,
-                  .arena = e_lds(b->e, "arena", g->lds_bytes, 128)};
+    gemm f = gemm_frame(b->e, &b->g);
+    f.k_tail = (int)b->s->k_tail;
+    f.n_tail = (int)b->s->n_tail;
+    f.unroll = (int)v->unroll;
+    f.cshuffle = (int)v->cshuffle;
+    f.async = (int)v->async;
+    f.scaling = scaling_of(b);
+    f.ablation = (gemm_ablation)v->ablation;
+    f.out = (gemm_out)b->s->out;
+    return f;
 }
 
 void gemm_blockscale_emit(ir *e, const plan *p) {

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The kernel's frame: which group's tile a workgroup has, where its matrices begin, and what becomes of rows without
  * values. */
+#include "core/integer.h"
 #include "gen/gemm_grouped/emit.h"
 
 enum { SCALE_BYTES = 4, OUT_BYTES = 2, QUAD = 4 };
-
-static int log2_of(int pow2) {
-    int bits = 0;
-    while (1 << bits < pow2) bits++;
-    return bits;
-}
 
 /* tile: one tile of C and what it is computed from: rows (of the matrices as stored) are I64, lengths I32 and uniform. */
 typedef struct tile_part {
@@ -280,27 +275,19 @@ static gemm_scaling scaling_of(const grouped *k) {
 
 static gemm frame(const grouped *k) {
     const grouped_variant *const v = k->v;
-    const gemm_geometry *const g = &k->g;
-    return (gemm){.e = k->e,
-                  .atom = atom_find(g->m, g->n, g->k),
-                  .bm = g->bm,
-                  .bn = g->bn,
-                  .bk = g->bk,
-                  .threads = g->threads,
-                  .waves_m = g->waves_m,
-                  .waves_n = g->waves_n,
-                  .k_tail = (int)k->s->k_tail,
-                  .n_tail = (int)k->s->n_tail,
-                  .n_quads = 1,
-                  .unroll = (int)v->unroll,
-                  .cshuffle = (int)v->cshuffle,
-                  .async = (int)v->async,
-                  .one_slot = grouped_tiling_of(v, k->s).one_slot,
-                  .scaling = scaling_of(k),
-                  .ablation = (gemm_ablation)v->ablation,
-                  .promote_every = g->m_atoms * g->n_atoms,
-                  .out = (gemm_out)k->s->out,
-                  .arena = e_lds(k->e, "arena", g->lds_bytes, 128)};
+    gemm f = gemm_frame(k->e, &k->g);
+    f.k_tail = (int)k->s->k_tail;
+    f.n_tail = (int)k->s->n_tail;
+    f.n_quads = 1;
+    f.unroll = (int)v->unroll;
+    f.cshuffle = (int)v->cshuffle;
+    f.async = (int)v->async;
+    f.one_slot = grouped_tiling_of(v, k->s).one_slot;
+    f.scaling = scaling_of(k);
+    f.ablation = (gemm_ablation)v->ablation;
+    f.promote_every = k->g.m_atoms * k->g.n_atoms;
+    f.out = (gemm_out)k->s->out;
+    return f;
 }
 
 /* Tiles along an axis that has `length`: whole ones and a tail, or floor(length / tile) + groups where groups cut it. */

@@ -22,17 +22,6 @@ static cdnagen_gemm_grouped_args good(void) {
                                        .k = 272};
 }
 
-static int64_t kernarg_of(const plan *p, const launch *l, grouped_kernarg which) {
-    int64_t wide = 0;
-    int32_t narrow = 0;
-    if (p->kernargs[which].kind == KERNARG_I32) {
-        memcpy(&narrow, l->kernarg + p->kernargs[which].offset, sizeof narrow);
-        return narrow;
-    }
-    memcpy(&wide, l->kernarg + p->kernargs[which].offset, sizeof wide);
-    return wide;
-}
-
 static void arguments_reach_the_kernel(void **state) {
     (void)state;
     const plan p = plan_of(TAG, "");

@@ -42,6 +42,18 @@ static inline void expect_error(const char *what, cdnagen_status got, cdnagen_st
         if (!strstr(cdnagen_error(), *parts)) fail_msg("%s: no '%s' in: %s", what, *parts, cdnagen_error());
 }
 
+/* kernarg_of: what a launch hands to the kernel. */
+static inline int64_t kernarg_of(const plan *p, const launch *l, int which) {
+    int64_t wide = 0;
+    int32_t narrow = 0;
+    if (p->kernargs[which].kind == KERNARG_I32) {
+        memcpy(&narrow, l->kernarg + p->kernargs[which].offset, sizeof narrow);
+        return narrow;
+    }
+    memcpy(&wide, l->kernarg + p->kernargs[which].offset, sizeof wide);
+    return wide;
+}
+
 /* prints_as: the fields of these uses, as the canonical text of a tag or a shape. */
 enum { EVERY_USE = 1u << FIELD_KERNEL | 1u << FIELD_HOST | 1u << FIELD_WORKLOAD };
 static inline void prints_as(const field_table *table, const void *s, unsigned uses, const char *expected) {
