@@ -29,12 +29,6 @@ static void text_says_that_it_is_modelled(void **state) {
     command_free(&o);
 }
 
-static double number(const json_t *o, const char *key) {
-    const json_t *x = json_object_get(o, key);
-    if (!json_is_number(x)) fail_msg("no number %s", key);
-    return json_number_value(x);
-}
-
 static void json_adds_up(void **state) {
     (void)state;
     outcome o = command_good("explain --json " KERNEL SHAPE " --target gfx950");

@@ -11,4 +11,10 @@ static inline json_int_t integer(const json_t *o, const char *key) {
     return json_integer_value(x);
 }
 
+static inline double number(const json_t *o, const char *key) {
+    const json_t *x = json_object_get(o, key);
+    if (!json_is_number(x)) fail_msg("no number %s", key);
+    return json_number_value(x);
+}
+
 #endif
