@@ -135,26 +135,12 @@ static void loaded_twice_and_given_up_once_stays(void **state) {
     scratch_remove(dir);
 }
 
-static pid_t fork_user(const char *dir, int i) {
-    int ends[2];
-    char byte;
-    assert_int_equal(pipe(ends), 0);
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (!child) {
-        if (!load(scratch_open(dir, NULL), i) || write(ends[1], "x", 1) != 1) _exit(1);
-        for (;;) pause();
-    }
-    assert_int_equal(read(ends[0], &byte, 1), 1);
-    close(ends[0]);
-    close(ends[1]);
-    return child;
-}
+static int load_oldest(void *dir) { return load(scratch_open(dir, NULL), FIT - 1) != NULL; }
 
 static void what_another_process_has_loaded_stays_until_it_ends(void **state) {
     (void)state;
     char *dir = fill();
-    const pid_t child = fork_user(dir, FIT - 1);
+    const pid_t child = fork_holder(load_oldest, dir);
     for (int i = 100; i < 125; i++) put_and_unload(dir, i, LIMIT);
     kill(child, SIGSTOP);
     for (int i = 125; i < 150; i++) put_and_unload(dir, i, LIMIT);

@@ -109,6 +109,23 @@ int in_child(int (*work)(void *), void *argument, unsigned uid) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 100 + WTERMSIG(status);
 }
 
+pid_t fork_holder(int (*take)(void *), void *argument) {
+    int ends[2];
+    char byte;
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        if (!take(argument) || write(ends[1], "x", 1) != 1) _exit(1);
+        for (;;) pause();
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    return child;
+}
+
 double now_ms(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

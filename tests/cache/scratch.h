@@ -39,6 +39,9 @@ cache *scratch_open_with(cache_options options, log_book *book);
 /* in_child: run `work` in a forked child, as user `uid` if it is not 0; its result (0 to 99), or 100 + signal. */
 int in_child(int (*work)(void *), void *argument, unsigned uid);
 
+/* fork_holder: a child that has done `take`, which answers 1, and keeps what it took until it is killed. */
+pid_t fork_holder(int (*take)(void *), void *argument);
+
 double now_ms(void);
 void sleep_ms(int ms);
 

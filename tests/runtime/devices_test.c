@@ -15,6 +15,7 @@
 #include "runtime/context.h"
 #include "runtime/hip.h"
 #include "tests/runtime/fake_compile.h"
+#include "tests/runtime/fake_arguments.h"
 #include "tests/runtime/fake_hip.h"
 
 #include <cmocka.h> /* after core/status.h: it has a macro fail() */
@@ -66,21 +67,6 @@ static cdnagen_kernel *gen(cdnagen *ctx) {
     return kernel;
 }
 
-static cdnagen_buffer buffer(uintptr_t address) { return (cdnagen_buffer){(void *)address, (size_t)1 << 40}; }
-
-static cdnagen_mqa_logits_args arguments(void) {
-    return (cdnagen_mqa_logits_args){.size = sizeof(cdnagen_mqa_logits_args),
-                                     .q = buffer(0x10000000),
-                                     .kv = buffer(0x20000000),
-                                     .kv_scales = buffer(0x30000000),
-                                     .weights = buffer(0x40000000),
-                                     .cu_starts = buffer(0x50000000),
-                                     .cu_ends = buffer(0x60000000),
-                                     .logits = buffer(0x70000000),
-                                     .seq = 128,
-                                     .seq_kv = 1024};
-}
-
 static int current(void) {
     int now = -1;
     assert_int_equal(table->get_device(&now), HIP_SUCCESS);
@@ -104,7 +90,7 @@ static void *work_on_one(void *at) {
     for (int i = 0; i < ROUNDS && !s; i++) {
         cdnagen_kernel *kernel = NULL;
         void *memory = NULL;
-        const cdnagen_mqa_logits_args args = arguments();
+        const cdnagen_mqa_logits_args args = fake_arguments();
         s = gen_kernel(ctx, words, shape_words, &kernel);
         if (!s) s = cdnagen_launch_mqa_logits(kernel, &args, NULL);
         if (!s) s = cdnagen_alloc(ctx, 64, &memory);
@@ -141,7 +127,7 @@ static void modules_are_unloaded_on_their_own_device(void **state) {
     cdnagen *first = context(0), *third = context(2);
     cdnagen_kernel *stays = gen(first), *goes = gen(third);
     hip->capturing = HIP_ERROR_STREAM_CAPTURE_IMPLICIT;
-    const cdnagen_mqa_logits_args args = arguments();
+    const cdnagen_mqa_logits_args args = fake_arguments();
     const hip_stream stream = (hip_stream)(uintptr_t)0x51;
     assert_int_equal(cdnagen_launch_mqa_logits(stays, &args, stream), CDNAGEN_OK);
     cdnagen_free_kernel(goes);

@@ -17,8 +17,8 @@ typedef struct fake_hip_state {
     int cus; /* of every device; 0: the attribute is an error */
     int runtime_version;
     int capturing; /* what streams say of capture */
-    const char
-        *fast; /* kernels with this in their name take 1 ms of the events' clock, others 10; NULL: all take none */
+    /* Kernels with this in their name take 1 ms of the events\' clock, others 10; NULL: all take none. */
+    const char *fast;
     /* recorded */
     atomic_int inits, loads, unloads, allocations, frees, launches, set_devices;
     int wrong; /* a call with arguments that HIP would not take */

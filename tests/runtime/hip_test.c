@@ -15,6 +15,7 @@
 #include "runtime/hip.h"
 #include "runtime/kernel.h"
 #include "tests/runtime/fake_compile.h"
+#include "tests/runtime/fake_arguments.h"
 #include "tests/runtime/fake_hip.h"
 
 #include <cmocka.h> /* after core/status.h: it has a macro fail() */
@@ -52,20 +53,10 @@ static void assert_error_says(const char *words) {
     if (!strstr(cdnagen_error(), words)) fail_msg("\"%s\" does not say \"%s\"", cdnagen_error(), words);
 }
 
-static cdnagen_buffer buffer(uintptr_t address) { return (cdnagen_buffer){(void *)address, (size_t)1 << 40}; }
-
 static cdnagen_mqa_logits_args arguments(void) {
-    return (cdnagen_mqa_logits_args){.size = sizeof(cdnagen_mqa_logits_args),
-                                     .q = buffer(0x10000000),
-                                     .kv = buffer(0x20000000),
-                                     .kv_scales = buffer(0x30000000),
-                                     .weights = buffer(0x40000000),
-                                     .cu_starts = buffer(0x50000000),
-                                     .cu_ends = buffer(0x60000000),
-                                     .logits = buffer(0x70000000),
-                                     .seq = 128,
-                                     .seq_kv = 1024,
-                                     .num_splits = 3};
+    cdnagen_mqa_logits_args args = fake_arguments();
+    args.num_splits = 3;
+    return args;
 }
 
 /* First, because the process's libamdhip64 stays open once it answered. */
