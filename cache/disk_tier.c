@@ -63,8 +63,9 @@ static cache_blob *directory_get(cache *c, const char *dir, const char *key, con
     *problem = NULL;
     const int folder = folder_open(c, dir, key, 0);
     if (folder < 0) return NULL;
-    pin loaded = dir == c->writer ? pin_take(c, key) : (pin){0}; /* before it is opened: see evict */
-    cache_blob *b = entry_read(folder, key, c->trust_all, problem);
+    pin loaded = {0};
+    const int stays = dir != c->writer || pin_take(c, key, &loaded); /* before it is opened: evict.c */
+    cache_blob *b = stays ? entry_read(folder, key, c->trust_all, problem) : NULL;
     if (b && dir == c->writer && c->disk_bytes) utimensat(folder, key, NULL, AT_SYMLINK_NOFOLLOW);
     if (b)
         b->pin = loaded;
@@ -91,16 +92,12 @@ cache_blob *disk_get(cache *c, const char *key, const char *key_text) {
     return NULL;
 }
 
-void temporary_name(uint64_t random, char name[NAME_BYTES]) {
-    snprintf(name, NAME_BYTES, "tmp.%016llx", (unsigned long long)random);
-}
-
 /* temporary_open: a new file in the folder, its name in `name`; -1 with errno. */
 static int temporary_open(int folder, char name[NAME_BYTES]) {
     for (int tries = 0; tries < 8; tries++) {
         uint64_t random;
         if (getrandom(&random, sizeof random, 0) != sizeof random) return -1;
-        temporary_name(random, name);
+        snprintf(name, NAME_BYTES, "tmp.%016llx", (unsigned long long)random);
         /* The user's umask decides who else may read, within a folder that is private unless the user shared it. */
         const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
         if (fd >= 0 || errno != EEXIST) return fd;
@@ -167,8 +164,8 @@ void disk_put(cache *c, const char *key, cache_blob *b) {
     for (int tries = 0; error == ENOENT && tries < 2; tries++) {
         const int folder = folder_open(c, c->writer, key, 1);
         if (folder < 0) return;
-        if (!b->pin.of) b->pin = pin_take(c, key); /* before it can be found: see evict */
-        error = publish(folder, key, b);
+        /* Pinned before it can be found. What is being evicted at this moment stays in memory. */
+        error = b->pin.of || pin_take(c, key, &b->pin) ? publish(folder, key, b) : 0;
         close(folder);
     }
     if (error)

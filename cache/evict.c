@@ -3,20 +3,22 @@
  *
  * Loaded is what has a pin: a byte of <root>/v1, the directory itself, read-locked by the open file description of the
  * process's cache, so that the kernel unpins what a process had when it ends, however it ends, and nothing is written for
- * it. Each key owns a range of bytes, so that blobs of one key are pinned one by one. */
+ * it. Each key owns a range of bytes, so that blobs of one key are pinned one by one; the last byte of it says that the
+ * entry is being evicted. Who loads sets its pin and then looks at that byte, who evicts sets that byte and then looks for
+ * pins: of two at the same moment at least one sees the other and gives way, and an entry that is loaded never leaves its
+ * place. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cache/tiers.h"
 
-/* Bytes of a key's range, and digits of the key that give its start: together below 2^63. */
-enum { RANGE_BITS = 18, KEY_DIGITS = 11 };
+/* Bits of a key's range, and digits of the key that give its start: together below 2^63. */
+enum { RANGE_BITS = 18, KEY_DIGITS = 11, PIN_BYTES = (1 << RANGE_BITS) - 1 };
 
 struct pins {
     atomic_size_t owners;
@@ -72,16 +74,28 @@ static pins *current(cache *c) {
     return c->pins = p;
 }
 
-pin pin_take(cache *c, const char *key) {
+/* is_locked: whether another holds a byte; also where locks cannot tell. */
+static int is_locked(int format, off_t at, off_t bytes_wanted) {
+    short found = F_UNLCK;
+    return lock_bytes(format, F_OFD_GETLK, F_WRLCK, at, bytes_wanted, &found) || found != F_UNLCK;
+}
+
+int pin_take(cache *c, const char *key, pin *out) {
+    *out = (pin){0};
     pthread_mutex_lock(&c->mutex);
     pins *const p = current(c);
     if (p) atomic_fetch_add_explicit(&p->owners, 1, memory_order_relaxed);
     pthread_mutex_unlock(&c->mutex);
-    if (!p) return (pin){0};
-    const off_t at = range_of(key) + (off_t)(atomic_fetch_add(&p->next, 1) & ((1u << RANGE_BITS) - 1));
-    if (!lock_bytes(p->format, F_OFD_SETLK, F_RDLCK, at, 1, NULL)) return (pin){p, at};
-    pins_release(p);
-    return (pin){0};
+    if (!p) return 1;
+    const off_t at = range_of(key) + (off_t)(atomic_fetch_add(&p->next, 1) % PIN_BYTES);
+    if (lock_bytes(p->format, F_OFD_SETLK, F_RDLCK, at, 1, NULL)) {
+        pins_release(p);
+        return 1;
+    }
+    *out = (pin){p, at};
+    if (!is_locked(p->format, range_of(key) + PIN_BYTES, 1)) return 1;
+    pin_drop(out);
+    return 0;
 }
 
 void pin_drop(pin *p) {
@@ -91,11 +105,7 @@ void pin_drop(pin *p) {
     *p = (pin){0};
 }
 
-/* pinned: whether anybody has the key loaded; also where locks cannot tell. */
-static int pinned(int format, const char *key) {
-    short found = F_UNLCK;
-    return lock_bytes(format, F_OFD_GETLK, F_WRLCK, range_of(key), (off_t)1 << RANGE_BITS, &found) || found != F_UNLCK;
-}
+static int pinned(int format, const char *key) { return is_locked(format, range_of(key), PIN_BYTES); }
 
 /* ---- eviction ---- */
 
@@ -148,23 +158,18 @@ static int by_use(const void *a, const void *b) {
     return x->used.tv_nsec < y->used.tv_nsec ? -1 : x->used.tv_nsec > y->used.tv_nsec;
 }
 
-/* evict: 1 if the entry is gone. Under its temporary name nobody can load it any more, so that who has it by then has
- * pinned it before: the second look sees everyone, and gives it back. */
+/* evict: 1 if the entry is gone. */
 static int evict(int format, const char *key) {
-    char name[NAME_BYTES];
+    const off_t mark = range_of(key) + PIN_BYTES;
     const char hex[3] = {key[0], key[1], 0};
-    uint64_t random;
-    if (pinned(format, key) || getrandom(&random, sizeof random, 0) != sizeof random) return 0;
-    const int folder = openat(format, hex, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (folder < 0) return errno == ENOENT;
-    temporary_name(random, name);
-    utimensat(folder, key, NULL, AT_SYMLINK_NOFOLLOW); /* a sweep deletes temporaries that are old */
-    int gone = !renameat(folder, key, folder, name) || errno == ENOENT;
-    if (gone && pinned(format, key))
-        gone = renameat(folder, name, folder, key) != 0;
-    else if (gone)
-        unlinkat(folder, name, 0);
-    close(folder);
+    if (lock_bytes(format, F_OFD_SETLK, F_RDLCK, mark, 1, NULL)) return 0;
+    int gone = 0;
+    if (!pinned(format, key)) {
+        const int folder = openat(format, hex, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        gone = folder < 0 ? errno == ENOENT : !unlinkat(folder, key, 0) || errno == ENOENT;
+        if (folder >= 0) close(folder);
+    }
+    lock_bytes(format, F_OFD_SETLK, F_UNLCK, mark, 1, NULL);
     return gone;
 }
 

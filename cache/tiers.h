@@ -138,18 +138,16 @@ void folder_drop_lock(int folder, const char *name);
 
 /* ---- evict.c ---- */
 
-/* pin_take: pin a key of the directory that is written, for the blob that is about to be read or published.
- * owner: pin_drop; all zero where the file system has no locks, or there is nothing yet */
-pin pin_take(cache *c, const char *key);
+/* pin_take: pin a key of the directory that is written, for the blob that is about to be read or published; 0 if its entry
+ * is being evicted at this moment, and so is to be neither.
+ * owner: *out is the blob's, pin_drop; all zero where the file system has no locks, or there is nothing yet */
+int pin_take(cache *c, const char *key, pin *out);
 void pin_drop(pin *p);
 void pins_release(pins *p); /* NULL is fine */
 /* evict_for: make room for an entry of `wanted` bytes; 0 if there is none.   units: bytes */
 int evict_for(cache *c, size_t wanted);
 
 /* ---- disk_tier.c ---- */
-
-/* temporary_name: of a writer's file. */
-void temporary_name(uint64_t random, char name[NAME_BYTES]);
 
 /* entry_read: an entry file as a checked blob, one that every user can write only if trust_all; NULL and *problem (static; NULL if there is no such file, "" if memory
  * ran out) otherwise. */
