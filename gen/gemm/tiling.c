@@ -89,10 +89,10 @@ static cdnagen_status check_tile(const char *op, const chip *c, const gemm_tilin
                     op, g->bm, g->bn, g->bk, g->a_bytes / g->threads);
     if (g->lds_bytes > c->lds_bytes)
         return fail(CDNAGEN_LIMIT,
-                    "%s: t%dx%dx%d needs %d bytes of LDS (A %d and B %d a K tile, two K tiles%s), a "
-                    "workgroup on %s has %d",
-                    op, g->bm, g->bn, g->bk, g->lds_bytes, g->a_bytes, g->b_bytes, t->cshuffle ? "; or C for cs" : "",
-                    c->name, c->lds_bytes);
+                    "%s: t%dx%dx%d needs %d bytes of LDS (A %d and B %d a K tile, %s%s), a workgroup on %s has %d", op,
+                    g->bm, g->bn, g->bk, g->lds_bytes, g->a_bytes, g->b_bytes,
+                    t->one_slot ? "one K tile" : "two K tiles", t->cshuffle ? "; or C for cs" : "", c->name,
+                    c->lds_bytes);
     if (is_8w && g->bk != GEMM_SCALE_K)
         return fail(CDNAGEN_BAD_TAG, "%s: a K tile of 8w has %d elements, not the %d of t%dx%dx%d", op, GEMM_SCALE_K,
                     g->bk, g->bm, g->bn, g->bk);

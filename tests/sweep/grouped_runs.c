@@ -41,7 +41,10 @@ cdnagen *runs_on(const char *chip_name, const char *mode) {
 kernel_row runs_row(int which, const char *rest) {
     const char *const first = chip_has_atom(&chips[which], atom_find(16, 16, 128)) ? "mfma16x16x128_" : "mfma16x16x32_";
     kernel_row k = {.chip = chips[which].name};
-    snprintf(k.tag, sizeof k.tag, "%s%s", strcmp(rest, "auto") ? first : "", rest);
+    const char *const async = gemm_has_dma(&chips[which]) ? NULL : strstr(rest, "_async");
+    const int before = async ? (int)(async - rest) : (int)strlen(rest);
+    snprintf(k.tag, sizeof k.tag, "%s%.*s%s", strcmp(rest, "auto") ? first : "", before, rest,
+             async ? async + strlen("_async") : "");
     return k;
 }
 

@@ -9,7 +9,8 @@ typedef struct run_case {
     const char *name, *tag, *words;
 } run_case;
 
-#define T128 "t128x128x128_cs_wpe2"
+#define T128 "t128x128x128_cs_async_wpe2"
+#define SQUARE "t128x128x128_wm2_cs_async_wpe2"
 #define T64 "t64x128x128_cs"
 static const run_case cases[] = {
     /* groups of rows */
@@ -72,23 +73,25 @@ static const run_case cases[] = {
     {"stacked preshuffled", T128, "groups=4 m=288 n=256 k=256 b=preshuffled extents=64,128,32,64 data=coherent"},
     {"2D-3D preshuffled, 64 128 32 64", T128,
      "layout=offsets groups=4 m=288 n=256 k=256 b=preshuffled extents=64,128,32,64"},
-    {"stacked preshuffled, wide", "t128x256x128_cs_wpe2", "groups=3 m=300 n=512 k=384 b=preshuffled"},
+    {"stacked preshuffled, wide", "t128x256x128_cs_async_wpe2",
+     "groups=3 m=300 n=512 k=384 b=preshuffled data=coherent"},
+    {"stacked preshuffled, N of 192", "t128x64x128_cs_async_wpe2", "groups=3 m=300 n=192 k=384 b=preshuffled"},
     {"2D-3D preshuffled, exact", T64, "layout=offsets groups=4 m=284 n=256 k=256 b=preshuffled data=exact"},
     {"3D-3D preshuffled", T128, "layout=batched groups=4 m=128 n=256 k=256 b=preshuffled"},
     {"dynamic preshuffled", T128, "layout=padded groups=4 m=128 n=256 k=256 b=preshuffled data=coherent"},
     /* scales of blocks */
     {"groupwise, 128 64", T64, "groups=2 m=192 n=128 k=256 scale=block extents=128,64"},
-    {"groupwise preshuffled, 128 64", "t128x128x128_wm2_cs_wpe2",
-     "groups=2 m=192 n=128 k=256 scale=block b=preshuffled extents=128,64"},
+    {"groupwise preshuffled, 128 64", SQUARE, "groups=2 m=192 n=128 k=256 scale=block b=preshuffled extents=128,64"},
     {"groupwise, 512 256 128", T64, "groups=3 m=896 n=256 k=512 scale=block extents=512,256,128"},
-    {"groupwise preshuffled, 512 256 128", "t128x128x128_wm2_cs_wpe2",
+    {"groupwise preshuffled, 512 256 128", SQUARE,
      "groups=3 m=896 n=256 k=512 scale=block b=preshuffled extents=512,256,128"},
     {"groupwise, 1 128 256", T64, "groups=3 m=385 n=128 k=256 scale=block extents=1,128,256"},
-    {"groupwise preshuffled, 1 128 256", "t128x128x128_wm2_cs_wpe2",
+    {"groupwise preshuffled, 1 128 256", SQUARE,
      "groups=3 m=385 n=128 k=256 scale=block b=preshuffled extents=1,128,256"},
     {"groupwise, 256 128", T64, "groups=2 m=384 n=512 k=512 scale=block extents=256,128"},
-    {"groupwise preshuffled, 256 128", "t128x128x128_wm2_cs_wpe2",
-     "groups=2 m=384 n=512 k=512 scale=block b=preshuffled extents=256,128"},
+    {"groupwise preshuffled, 256 128", SQUARE, "groups=2 m=384 n=512 k=512 scale=block b=preshuffled extents=256,128"},
+    {"groupwise preshuffled, wide", "t64x256x128_cs_async_wpe2",
+     "groups=3 m=300 n=512 k=384 scale=block b=preshuffled data=coherent"},
     {"groupwise preshuffled, exact", T64, "groups=3 m=385 n=256 k=384 scale=block b=preshuffled data=exact"},
     {"groupwise, exact", T64, "groups=3 m=385 n=256 k=384 scale=block data=exact"},
     {"groupwise, coherent", T64, "groups=3 m=200 n=256 k=384 scale=block data=coherent"},
@@ -103,6 +106,7 @@ static const run_case cases[] = {
     {"benchmark, deep K", "t16x64x256", "groups=2 m=20 n=64 k=8192 data=benchmark"},
     /* tails of K and N, odd groups, what no group has */
     {"K and N with tails", T128, "groups=3 m=150 n=200 k=272"},
+    {"K and N with tails, in a square", SQUARE, "groups=3 m=150 n=200 k=272 data=coherent"},
     {"K and N with tails, exact", T64, "groups=3 m=150 n=1000 k=528 data=exact"},
     {"K of 528, N of 200", T64, "layout=offsets groups=3 m=70 n=200 k=528 data=coherent"},
     {"K of 16, N of 8", T64, "groups=3 m=70 n=8 k=16 data=coherent"},
@@ -114,6 +118,10 @@ static const run_case cases[] = {
     /* starved launches */
     {"total M of 1", "auto", "groups=8 m=1 n=512 k=1024 extents=0,0,0,1,0,0,0,0"},
     {"few rows, deep K", "auto", "groups=4 m=24 n=128 k=2048"},
+    {"few rows of slabs, deep K", "auto", "layout=padded groups=3 m=40 n=136 k=1040 data=coherent"},
+    {"few columns, deep K", "auto", "layout=n_offsets groups=3 m=24 n=136 k=2048 data=coherent"},
+    {"few rows, deep groups of K", "auto", "layout=k_offsets groups=3 m=24 n=136 k=4096 data=coherent"},
+    {"few rows, deep K, blocks", "auto", "groups=4 m=24 n=128 k=2048 scale=block data=coherent"},
     /* nothing to multiply */
     {"K of 0", "auto", "groups=3 m=20 n=64 k=0"},
     {"K of 0, padded", "auto", "layout=padded groups=3 m=20 n=64 k=0"},
