@@ -52,13 +52,6 @@ static grade graded(const answered *a) {
     return g;
 }
 
-static double figure_of(const grade *g, const char *name) {
-    for (int i = 0; i < g->figure_count; i++)
-        if (!strcmp(g->figures[i].name, name)) return g->figures[i].value;
-    fail_msg("no figure %s", name);
-    return 0;
-}
-
 /* ---- reference ---- */
 
 static double scale_of(const blockscale_shape *s, cdnagen_buffer b, int64_t at) {
@@ -258,7 +251,7 @@ static void a_right_answer_passes(void **state) {
         answered a = answer(rows[i]);
         const grade g = graded(&a);
         if (!g.pass || g.first[0]) fail_msg("%s: %s", rows[i], g.first);
-        assert_true(figure_of(&g, "err_ratio") == 0 && figure_of(&g, "tile norm") == 0);
+        assert_true(grade_figure(&g, "err_ratio") == 0 && grade_figure(&g, "tile norm") == 0);
         problem_release(&a.data);
     }
 }
@@ -269,7 +262,7 @@ static void an_unwritten_output_fails(void **state) {
     for (size_t i = 0; i < a.args.c.bytes / 2; i++) a.c[i] = POISON_BITS;
     const grade g = graded(&a);
     assert_false(g.pass);
-    assert_true(figure_of(&g, "err_ratio") == 1 && isnan(figure_of(&g, "1 - cosine")));
+    assert_true(grade_figure(&g, "err_ratio") == 1 && isnan(grade_figure(&g, "1 - cosine")));
     problem_release(&a.data);
 }
 
@@ -370,8 +363,8 @@ static void the_tile_norm_sees_what_the_cosine_hides(void **state) {
     const gemm_result r = {.m = M, .n = N, .stride = N, .type = GEMM_BF16, .reference = reference, .c = c};
     grade g;
     gemm_grade(&r, &g);
-    assert_true(figure_of(&g, "err_ratio") == 0 && figure_of(&g, "1 - cosine") < 1e-6);
-    assert_true(figure_of(&g, "tile norm") > 5e-3);
+    assert_true(grade_figure(&g, "err_ratio") == 0 && grade_figure(&g, "1 - cosine") < 1e-6);
+    assert_true(grade_figure(&g, "tile norm") > 5e-3);
     for (int m = 48; m < 64; m++)
         for (int n = 0; n < 16; n++) {
             reference[m * N + n] = 0.1f;
@@ -385,8 +378,8 @@ static void the_tile_norm_sees_what_the_cosine_hides(void **state) {
         c[i] = gemm_out_bits(GEMM_BF16, inside ? 0.05078125f : 0.2f);
     }
     gemm_grade(&r, &g); /* every place is within 1e-2, the tile, a quarter of the mean, is 15 thousandths off */
-    assert_true(!g.pass && figure_of(&g, "err_ratio") == 0 && figure_of(&g, "1 - cosine") < 1e-5);
-    assert_true(figure_of(&g, "tile norm") > 1e-2);
+    assert_true(!g.pass && grade_figure(&g, "err_ratio") == 0 && grade_figure(&g, "1 - cosine") < 1e-5);
+    assert_true(grade_figure(&g, "tile norm") > 1e-2);
     assert_non_null(strstr(g.first, "many small differences"));
     free(reference);
     free(c);
@@ -405,8 +398,8 @@ static void the_cosine_is_a_bound_of_its_own(void **state) {
     const gemm_result r = {.m = EDGE, .n = EDGE, .stride = EDGE, .type = GEMM_BF16, .reference = reference, .c = c};
     grade g;
     gemm_grade(&r, &g);
-    assert_true(!g.pass && figure_of(&g, "err_ratio") == 0 && figure_of(&g, "tile norm") < 6e-3);
-    assert_true(figure_of(&g, "1 - cosine") > 1e-5);
+    assert_true(!g.pass && grade_figure(&g, "err_ratio") == 0 && grade_figure(&g, "tile norm") < 6e-3);
+    assert_true(grade_figure(&g, "1 - cosine") > 1e-5);
 }
 
 static void the_tolerance_is_a_bound(void **state) {
@@ -439,7 +432,7 @@ static void exact_data_allows_no_difference(void **state) {
     answered a = answer("m=130 n=200 k=384 data=exact");
     a.c[7 * a.args.c_stride + 9] ^= 1;
     const grade g = graded(&a);
-    assert_true(!g.pass && figure_of(&g, "unequal") == 1 && figure_of(&g, "err_ratio") == 0);
+    assert_true(!g.pass && grade_figure(&g, "unequal") == 1 && grade_figure(&g, "err_ratio") == 0);
     assert_non_null(strstr(g.first, "[7, 9] exact C"));
     problem_release(&a.data);
 }

@@ -127,13 +127,6 @@ static void every_choice_is_clean(void **state) {
 
 /* ---- grades ---- */
 
-static double figure_of(const grade *g, const char *name) {
-    for (int i = 0; i < g->figure_count; i++)
-        if (!strcmp(g->figures[i].name, name)) return g->figures[i].value;
-    fail_msg("no figure %s", name);
-    return 0;
-}
-
 /* No place is off by more than the rule allows, and the cosine is 1 to six digits: what rounding to bf16 leaves. */
 static void check_grade(cdnagen *ctx, const char *chip_name, const plan *chosen, const char *shape, uint64_t seed) {
     const target t = target_of(chip_name);
@@ -146,9 +139,9 @@ static void check_grade(cdnagen *ctx, const char *chip_name, const plan *chosen,
     check_report report;
     if (check_run(ctx, kernel, &p, &how, &report)) fail_msg("%s %s: %s", tag, shape, cdnagen_error());
     const grade *const g = &report.grade;
-    if (!g->pass || figure_of(g, "err_ratio") != 0 || !(figure_of(g, "1 - cosine") <= 1e-6))
+    if (!g->pass || grade_figure(g, "err_ratio") != 0 || !(grade_figure(g, "1 - cosine") <= 1e-6))
         fail_msg("%s %s %s seed %d: err_ratio %g, 1 - cosine %g, %s", chip_name, tag, shape, (int)seed,
-                 figure_of(g, "err_ratio"), figure_of(g, "1 - cosine"), g->first);
+                 grade_figure(g, "err_ratio"), grade_figure(g, "1 - cosine"), g->first);
     cdnagen_free_kernel(kernel);
 }
 

@@ -259,8 +259,8 @@ static void expect_right(const matrix_case *c, cdnagen_kernel *kernel, const mqa
     const grade g = data_run(d, kernel, c->name, c->clean, splits);
     if (!g.pass)
         fail_msg("%d rows from %d on of %d columns in %d parts: calc_diff %g, max_rel %g, %s", size.seq, first,
-                 size.seq_kv, splits, g.calc_diff, g.max_rel, g.first);
-    if (g.max_rel > rel_worst) rel_worst = g.max_rel;
+                 size.seq_kv, splits, grade_figure(&g, "calc_diff"), grade_figure(&g, "max_rel"), g.first);
+    if (grade_figure(&g, "max_rel") > rel_worst) rel_worst = grade_figure(&g, "max_rel");
 }
 
 /* class_of: the first row of the chip's table that holds the shape and is of its own head count and size. */

@@ -445,8 +445,9 @@ static void a_case(void **state) {
     simulate(c->mode);
     const grade g = data_run(&data, k->handle, c->name, k->clean, c->splits);
     const int few = (int64_t)c->size.seq * c->size.seq_kv < FEW_LOGITS;
-    if (!g.pass || (!few && (!(g.calc_diff < SAME_CALC_DIFF) || !(g.max_rel < SAME_MAX_REL))))
-        fail_msg("calc_diff %g, max_rel %g, %s", g.calc_diff, g.max_rel, g.first);
+    if (!g.pass ||
+        (!few && (!(grade_figure(&g, "calc_diff") < SAME_CALC_DIFF) || !(grade_figure(&g, "max_rel") < SAME_MAX_REL))))
+        fail_msg("calc_diff %g, max_rel %g, %s", grade_figure(&g, "calc_diff"), grade_figure(&g, "max_rel"), g.first);
 }
 
 /* ---- nothing was left out ---- */
