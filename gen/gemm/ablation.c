@@ -15,6 +15,13 @@ const char *const gemm_ablation_words[] = {[GEMM_WHOLE] = "nothing",
                                            [GEMM_PLAIN] = "plain",
                                            NULL};
 
+cdnagen_status gemm_check_whole(const plan *p, int64_t ablation, const device_facts *facts) {
+    if (ablation == GEMM_WHOLE || (facts && facts->diagnosis)) return CDNAGEN_OK;
+    return fail(CDNAGEN_BAD_ARGUMENT,
+                "%s: %s leaves work out for diagnosis and computes wrong results: launch the tag without its x field",
+                p->family->name, p->tag);
+}
+
 const gemm_left_out gemm_left_outs[GEMM_LEFT_OUT_COUNT] = {
     {"twin without promotion", GEMM_TWIN, CHANGE_TWIN, LEVER_ARITHMETIC},
     {"no promotion", GEMM_NO_PROMOTE, CHANGE_LEFT_OUT, LEVER_ARITHMETIC},

@@ -9,6 +9,9 @@
 /* gemm_ablation_words: of the tags' field x, NULL-terminated. */
 extern const char *const gemm_ablation_words[];
 
+/* gemm_check_whole: a kernel that leaves something out is launched for a diagnosis only.   errors: BAD_ARGUMENT */
+cdnagen_status gemm_check_whole(const plan *p, int64_t ablation, const device_facts *facts);
+
 /* gemm_left_out: an ablation as a change that a diagnosis tries. */
 typedef struct gemm_left_out {
     const char *name;

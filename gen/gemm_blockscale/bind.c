@@ -5,6 +5,7 @@
 
 #include "core/integer.h"
 #include "gen/arguments.h"
+#include "gen/gemm/ablation.h"
 #include "gen/gemm_blockscale/gemm_blockscale.h"
 
 static const char op[] = "gemm_blockscale";
@@ -39,21 +40,8 @@ void blockscale_grid(const plan *p, const device_facts *facts, uint32_t grid[3])
 static cdnagen_status check_class(const plan *p, const cdnagen_gemm_blockscale_args *a) {
     const blockscale_variant *const v = (const blockscale_variant *)p->variant;
     const blockscale_shape *const s = (const blockscale_shape *)p->shape;
-    const gemm_geometry g = blockscale_geometry_of(v, s);
-    if (!s->k_tail && a->k % g.bk)
-        return fail(CDNAGEN_BAD_ARGUMENT,
-                    "%s: k %" PRId64 " is not a multiple of %d, and this kernel has k_tail=0: generate one with "
-                    "k_tail=1 or k=%" PRId64,
-                    op, a->k, g.bk, a->k);
-    if (!s->n_tail && a->n % g.bn)
-        return fail(CDNAGEN_BAD_ARGUMENT,
-                    "%s: n %" PRId64 " is not a multiple of %d, and this kernel has n_tail=0: generate one with "
-                    "n_tail=1 or n=%" PRId64,
-                    op, a->n, g.bn, a->n);
-    if (v->unroll && a->k != v->unroll * g.bk)
-        return fail(CDNAGEN_BAD_ARGUMENT,
-                    "%s: k %" PRId64 " is not the %d K tiles of unroll%d, k=%d: generate the tag without unroll", op,
-                    a->k, (int)v->unroll, (int)v->unroll, (int)v->unroll * g.bk);
+    const gemm_class class = blockscale_class_of(v, s);
+    TRY(gemm_check_launch(op, &class, a->n, a->k));
     if (s->b == GEMM_B_PRESHUFFLED && (a->k % GEMM_PACK_K || a->n % GEMM_PACK_N))
         return fail(CDNAGEN_BAD_ARGUMENT,
                     "%s: preshuffled B has n a multiple of %d and k of %d; n %" PRId64 " k %" PRId64
@@ -169,11 +157,7 @@ cdnagen_status blockscale_bind(const plan *p, const device_facts *facts, const v
     const blockscale_variant *const v = (const blockscale_variant *)p->variant;
     const cdnagen_gemm_blockscale_args *const a = args;
     if (!a) return fail(CDNAGEN_BAD_ARGUMENT, "%s: args is NULL", op);
-    if (v->ablation && !(facts && facts->diagnosis))
-        return fail(
-            CDNAGEN_BAD_ARGUMENT,
-            "%s: %s leaves work out for diagnosis and computes wrong results: launch the tag without its x field", op,
-            p->tag);
+    TRY(gemm_check_whole(p, v->ablation, facts));
     TRY(argument_length(op, "m", a->m, GEMM_LENGTH_MAX));
     TRY(argument_length(op, "n", a->n, GEMM_LENGTH_MAX));
     TRY(argument_length(op, "k", a->k, GEMM_LENGTH_MAX));
@@ -224,21 +208,14 @@ cdnagen_status blockscale_shape_from_public(const void *public_shape, void *shap
                     "%s shape: m=%" PRId64 " n=%" PRId64 " k=%" PRId64
                     " must not be negative; 0 stands for not known yet",
                     op, p->m, p->n, p->k);
-    /* Text words count 0, 1 and "left out"; a struct's zeros are what is left out. */
-    static const int64_t tails[] = {[CDNAGEN_TAIL_AS_SHAPE] = -1, [CDNAGEN_TAIL_ANY] = 1, [CDNAGEN_TAIL_NONE] = 0};
-    const struct {
-        const char *name;
-        int32_t value;
-    } classes[] = {{"k_tail", p->k_tail}, {"n_tail", p->n_tail}};
-    for (int i = 0; i < 2; i++)
-        if (classes[i].value < CDNAGEN_TAIL_AS_SHAPE || classes[i].value > CDNAGEN_TAIL_NONE)
-            return fail(CDNAGEN_BAD_SHAPE, "%s shape: %s of %d is not a cdnagen_tail", op, classes[i].name,
-                        classes[i].value);
+    int64_t n_tail, k_tail;
+    TRY(gemm_tail_from_public(op, "k_tail", p->k_tail, &k_tail));
+    TRY(gemm_tail_from_public(op, "n_tail", p->n_tail, &n_tail));
     const blockscale_shape s = {.m = p->m ? p->m : -1,
                                 .n = p->n ? p->n : -1,
                                 .k = p->k ? p->k : -1,
-                                .k_tail = tails[p->k_tail],
-                                .n_tail = tails[p->n_tail],
+                                .k_tail = k_tail,
+                                .n_tail = n_tail,
                                 .a_fp8 = p->a_fp8,
                                 .b_fp8 = p->b_fp8,
                                 .b = p->b_layout,

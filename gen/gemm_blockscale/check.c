@@ -68,22 +68,7 @@ static cdnagen_status check_pairs(const blockscale_variant *v) {
 
 /* ---- shape ---- */
 
-static cdnagen_status check_tails(const blockscale_shape *s, const gemm_geometry *g) {
-    const struct {
-        const char *word, *tail;
-        int64_t length, whole;
-        int unit;
-    } axes[] = {{"k", "k_tail", s->k, !s->k_tail, g->bk}, {"n", "n_tail", s->n, !s->n_tail, g->bn}};
-    for (int i = 0; i < 2; i++)
-        if (axes[i].whole && axes[i].length > 0 && axes[i].length % axes[i].unit)
-            return fail(CDNAGEN_BAD_SHAPE,
-                        "gemm_blockscale: %s=0 asks for whole tiles, and %s=%" PRId64
-                        " is not a multiple of %d: leave %s out, or give 1",
-                        axes[i].tail, axes[i].word, axes[i].length, axes[i].unit, axes[i].tail);
-    return CDNAGEN_OK;
-}
-
-static cdnagen_status check_shape(const blockscale_variant *v, const blockscale_shape *s, const gemm_geometry *g) {
+static cdnagen_status check_shape(const blockscale_variant *v, const blockscale_shape *s) {
     const struct {
         const char *name;
         int64_t value;
@@ -100,18 +85,8 @@ static cdnagen_status check_shape(const blockscale_variant *v, const blockscale_
         return fail(CDNAGEN_BAD_SHAPE,
                     "gemm_blockscale: b=preshuffled needs an n that is a multiple of %d, not %" PRId64, GEMM_PACK_N,
                     s->n);
-    TRY(check_tails(s, g));
-    if (v->unroll && s->k_tail)
-        return fail(CDNAGEN_BAD_SHAPE, "gemm_blockscale: unroll%d is whole K tiles: give k=%d, or k_tail=0",
-                    (int)v->unroll, (int)v->unroll * g->bk);
-    if (v->unroll && s->k >= 0 && s->k != v->unroll * g->bk)
-        return fail(CDNAGEN_BAD_SHAPE, "gemm_blockscale: unroll%d is %d K tiles of %d, k=%d; k=%" PRId64 " is not that",
-                    (int)v->unroll, (int)v->unroll, g->bk, (int)v->unroll * g->bk, s->k);
-    const int64_t k_tiles = ceil_div(s->k, g->bk);
-    if (v->split_k && s->k > 0 && v->split_k > k_tiles)
-        return fail(CDNAGEN_LIMIT, "gemm_blockscale: sk%d has more parts than k=%" PRId64 " has tiles of %d, %" PRId64,
-                    (int)v->split_k, s->k, g->bk, k_tiles);
-    return CDNAGEN_OK;
+    const gemm_class class = blockscale_class_of(v, s);
+    return gemm_check_shape("gemm_blockscale", &class, s->n, s->k);
 }
 
 cdnagen_status blockscale_check(const target *t, const void *variant, const void *shape) {
@@ -120,8 +95,7 @@ cdnagen_status blockscale_check(const target *t, const void *variant, const void
     TRY(check_pairs(v));
     const gemm_tiling tiling = blockscale_tiling_of(v, s);
     TRY(gemm_check_tiling("gemm_blockscale", t->chip, &tiling));
-    const gemm_geometry g = gemm_geometry_of(&tiling);
-    TRY(check_shape(v, s, &g));
+    TRY(check_shape(v, s));
     TRY(chip_check_fp8("gemm_blockscale", t->chip, "a_fp8", s->a_fp8));
     return chip_check_fp8("gemm_blockscale", t->chip, "b_fp8", s->b_fp8);
 }

@@ -6,6 +6,7 @@
 #include "gen/family.h"
 #include "gen/gemm/gemm.h"
 #include "gen/gemm/grade.h"
+#include "gen/gemm/lengths.h"
 #include "gen/gemm/pack.h"
 #include "gen/gemm/raster.h"
 #include "gen/gemm/tiling.h"
@@ -52,6 +53,10 @@ gemm_tiling blockscale_tiling_of(const blockscale_variant *v, const blockscale_s
 static inline gemm_geometry blockscale_geometry_of(const blockscale_variant *v, const blockscale_shape *s) {
     const gemm_tiling t = blockscale_tiling_of(v, s);
     return gemm_geometry_of(&t);
+}
+
+static inline gemm_class blockscale_class_of(const blockscale_variant *v, const blockscale_shape *s) {
+    return (gemm_class){blockscale_geometry_of(v, s), s->n_tail, s->k_tail, v->unroll};
 }
 
 /* blockscale_promotes: sums of a scale block are scaled in software; else by the MFMA, whose sums run through all of K. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gen/arguments.h"
+#include "gen/gemm/ablation.h"
 #include "gen/gemm_grouped/gemm_grouped.h"
 
 static const char op[] = "gemm_grouped";
@@ -38,34 +39,10 @@ void grouped_grid(const plan *p, const device_facts *facts, uint32_t grid[3]) {
 
 /* check_class: a kernel made for whole tiles meets nothing else. */
 static cdnagen_status check_class(const plan *p, const cdnagen_gemm_grouped_args *a) {
-    const grouped_variant *const v = (const grouped_variant *)p->variant;
     const grouped_shape *const s = (const grouped_shape *)p->shape;
-    const gemm_geometry g = grouped_geometry_of(v, s);
-    if (grouped_check_lengths(op, s, a->n, a->k)) return fail(CDNAGEN_BAD_ARGUMENT, "%s", cdnagen_error());
-    const struct {
-        const char *name, *tail;
-        int64_t length, whole;
-        int unit;
-    } axes[] = {{"k", "k_tail", a->k, !s->k_tail, g.bk}, {"n", "n_tail", a->n, !s->n_tail, g.bn}};
-    for (int i = 0; i < 2; i++) {
-        if (!axes[i].whole || axes[i].length % axes[i].unit == 0) continue;
-        if (s->b == GEMM_B_PRESHUFFLED)
-            return fail(CDNAGEN_BAD_ARGUMENT,
-                        "%s: %s %" PRId64
-                        " must be divisible by %d, this kernel's tile, where b is preshuffled: take a tag "
-                        "with another tile, or plain b",
-                        op, axes[i].name, axes[i].length, axes[i].unit);
-        return fail(CDNAGEN_BAD_ARGUMENT,
-                    "%s: %s %" PRId64
-                    " is not a multiple of %d, and this kernel has %s=0: generate one with %s=1 or %s=%" PRId64,
-                    op, axes[i].name, axes[i].length, axes[i].unit, axes[i].tail, axes[i].tail, axes[i].name,
-                    axes[i].length);
-    }
-    if (v->unroll && a->k != v->unroll * g.bk)
-        return fail(CDNAGEN_BAD_ARGUMENT,
-                    "%s: k %" PRId64 " is not the %d K tiles of unroll%d, k=%d: generate the tag without unroll", op,
-                    a->k, (int)v->unroll, (int)v->unroll, (int)v->unroll * g.bk);
-    return CDNAGEN_OK;
+    const gemm_class class = grouped_class_of((const grouped_variant *)p->variant, s);
+    if (grouped_check_lengths(op, s, &class.tile, a->n, a->k)) return fail(CDNAGEN_BAD_ARGUMENT, "%s", cdnagen_error());
+    return gemm_check_launch(op, &class, a->n, a->k);
 }
 
 /* check_spans: what a workgroup addresses from its tile's first row on is 31 bits; bit 31 marks what is not accessed. */
@@ -160,17 +137,10 @@ static cdnagen_status bind_nothing(const plan *p, const cdnagen_gemm_grouped_arg
     return CDNAGEN_OK;
 }
 
-static cdnagen_status check_whole(const plan *p, const device_facts *facts) {
-    if (!((const grouped_variant *)p->variant)->ablation || (facts && facts->diagnosis)) return CDNAGEN_OK;
-    return fail(CDNAGEN_BAD_ARGUMENT,
-                "%s: %s leaves work out for diagnosis and computes wrong results: launch the tag without its x field",
-                op, p->tag);
-}
-
 cdnagen_status grouped_bind(const plan *p, const device_facts *facts, const void *args, launch *out) {
     const cdnagen_gemm_grouped_args *const a = args;
     if (!a) return fail(CDNAGEN_BAD_ARGUMENT, "%s: args is NULL", op);
-    TRY(check_whole(p, facts));
+    TRY(gemm_check_whole(p, ((const grouped_variant *)p->variant)->ablation, facts));
     TRY(check_numbers(p, a));
     if (!a->groups || !a->m || !a->n || !a->k) return bind_nothing(p, a, out);
     TRY(check_spans(p, a));
@@ -204,23 +174,16 @@ cdnagen_status grouped_shape_from_public(const void *public_shape, void *shape) 
     if (p->reserved)
         return fail(CDNAGEN_BAD_ARGUMENT, "%s: shape.reserved is %d; this version has no use for it: leave it 0", op,
                     p->reserved);
-    /* Text words count 0, 1 and "left out"; a struct's zeros are what is left out. */
-    static const int64_t tails[] = {[CDNAGEN_TAIL_AS_SHAPE] = -1, [CDNAGEN_TAIL_ANY] = 1, [CDNAGEN_TAIL_NONE] = 0};
-    const struct {
-        const char *name;
-        int32_t value;
-    } classes[] = {{"k_tail", p->k_tail}, {"n_tail", p->n_tail}};
-    for (int i = 0; i < 2; i++)
-        if (classes[i].value < CDNAGEN_TAIL_AS_SHAPE || classes[i].value > CDNAGEN_TAIL_NONE)
-            return fail(CDNAGEN_BAD_SHAPE, "%s shape: %s of %d is not a cdnagen_tail", op, classes[i].name,
-                        classes[i].value);
+    int64_t n_tail, k_tail;
+    TRY(gemm_tail_from_public(op, "k_tail", p->k_tail, &k_tail));
+    TRY(gemm_tail_from_public(op, "n_tail", p->n_tail, &n_tail));
     const grouped_shape s = {.layout = p->layout,
                              .groups = p->groups ? p->groups : -1,
                              .m = p->m ? p->m : -1,
                              .n = p->n ? p->n : -1,
                              .k = p->k ? p->k : -1,
-                             .k_tail = tails[p->k_tail],
-                             .n_tail = tails[p->n_tail],
+                             .k_tail = k_tail,
+                             .n_tail = n_tail,
                              .scale = p->scale,
                              .b = p->b_layout,
                              .empty_k = p->leave_empty_k,

@@ -107,58 +107,31 @@ static cdnagen_status check_fields(const grouped_variant *v, const grouped_shape
 
 /* ---- lengths ---- */
 
-cdnagen_status grouped_check_lengths(const char *what, const grouped_shape *s, int64_t n, int64_t k) {
-    const int is_block = s->scale == GROUPED_SCALE_BLOCK;
-    const struct {
-        const char *name, *why;
-        int64_t length, unit;
-    } rules[] = {
-        {"k", is_block ? "scale_block_k, the K that share a scale" : "the bytes that a load takes", k,
-         is_block ? GEMM_SCALE_K : GROUPED_K_ALIGN},
-        {"n", is_block ? "scale_block_n, the columns that share a scale" : "the columns that stores need", n,
-         is_block ? GEMM_SCALE_K : GROUPED_N_ALIGN},
-    };
+/* divisor: what a length must be divisible by, and why. */
+typedef struct divisor {
+    const char *name;
+    int64_t length, unit;
+    const char *why;
+} divisor;
+
+static cdnagen_status check_divisors(const char *what, const divisor both[2]) {
     for (int i = 0; i < 2; i++)
-        if (rules[i].length > 0 && rules[i].length % rules[i].unit)
+        if (both[i].length > 0 && both[i].length % both[i].unit)
             return fail(CDNAGEN_BAD_SHAPE, "%s: %s=%" PRId64 " must be divisible by %" PRId64 " (%s)", what,
-                        rules[i].name, rules[i].length, rules[i].unit, rules[i].why);
+                        both[i].name, both[i].length, both[i].unit, both[i].why);
     return CDNAGEN_OK;
 }
 
-static cdnagen_status check_tails(const grouped_shape *s, const gemm_geometry *g) {
-    const struct {
-        const char *word, *tail;
-        int64_t length, whole;
-        int unit;
-    } axes[] = {{"k", "k_tail", s->k, !s->k_tail, g->bk}, {"n", "n_tail", s->n, !s->n_tail, g->bn}};
-    for (int i = 0; i < 2; i++) {
-        if (!axes[i].whole || axes[i].length <= 0 || axes[i].length % axes[i].unit == 0) continue;
-        if (s->b == GEMM_B_PRESHUFFLED)
-            return fail(CDNAGEN_BAD_SHAPE,
-                        "%s: %s=%" PRId64
-                        " must be divisible by %d, this tile's, where b=preshuffled: take another tile, or "
-                        "plain B",
-                        op, axes[i].word, axes[i].length, axes[i].unit);
-        return fail(CDNAGEN_BAD_SHAPE,
-                    "%s: %s=0 asks for whole tiles, and %s=%" PRId64
-                    " is not a multiple of %d: leave %s out, or give 1",
-                    op, axes[i].tail, axes[i].word, axes[i].length, axes[i].unit, axes[i].tail);
-    }
-    return CDNAGEN_OK;
-}
-
-static cdnagen_status check_k_tiles(const grouped_variant *v, const grouped_shape *s, const gemm_geometry *g) {
-    if (v->unroll && s->k_tail)
-        return fail(CDNAGEN_BAD_SHAPE, "%s: unroll%d is whole K tiles: give k=%d, or k_tail=0", op, (int)v->unroll,
-                    (int)v->unroll * g->bk);
-    if (v->unroll && s->k >= 0 && s->k != v->unroll * g->bk)
-        return fail(CDNAGEN_BAD_SHAPE, "%s: unroll%d is %d K tiles of %d, k=%d; k=%" PRId64 " is not that", op,
-                    (int)v->unroll, (int)v->unroll, g->bk, (int)v->unroll * g->bk, s->k);
-    const int64_t tiles = ceil_div(s->k, g->bk);
-    if (v->split_k && s->k > 0 && v->split_k > tiles)
-        return fail(CDNAGEN_LIMIT, "%s: sk%d has more parts than k=%" PRId64 " has tiles of %d, %" PRId64, op,
-                    (int)v->split_k, s->k, g->bk, tiles);
-    return CDNAGEN_OK;
+cdnagen_status grouped_check_lengths(const char *what, const grouped_shape *s, const gemm_geometry *tile, int64_t n,
+                                     int64_t k) {
+    const divisor of_blocks[] = {{"k", k, GEMM_SCALE_K, "scale_block_k, the K that share a scale"},
+                                 {"n", n, GEMM_SCALE_K, "scale_block_n, the columns that share a scale"}};
+    const divisor of_rows[] = {{"k", k, GROUPED_K_ALIGN, "the bytes that a load takes"},
+                               {"n", n, GROUPED_N_ALIGN, "the columns that stores need"}};
+    TRY(check_divisors(what, s->scale == GROUPED_SCALE_BLOCK ? of_blocks : of_rows));
+    if (!tile || s->b == GEMM_B_PLAIN) return CDNAGEN_OK;
+    static const char why[] = "this tile's, where b=preshuffled: take another tile, or plain B";
+    return check_divisors(what, (divisor[]){{"k", k, tile->bk, why}, {"n", n, tile->bn, why}});
 }
 
 static cdnagen_status check_extents(const grouped_shape *s) {
@@ -196,15 +169,14 @@ cdnagen_status grouped_check(const target *t, const void *variant, const void *s
     TRY(check_fields(v, s));
     const gemm_tiling tiling = grouped_tiling_of(v, s);
     TRY(gemm_check_tiling(op, t->chip, &tiling));
-    const gemm_geometry g = gemm_geometry_of(&tiling);
-    if (s->scale == GROUPED_SCALE_BLOCK && g.bn % GEMM_SCALE_K)
+    const gemm_class class = grouped_class_of(v, s);
+    if (s->scale == GROUPED_SCALE_BLOCK && class.tile.bn % GEMM_SCALE_K)
         return fail(CDNAGEN_BAD_TAG,
                     "%s: scale=block needs tiles of whole scale blocks: t%dx%dx%d has %d columns, not a "
                     "multiple of %d",
-                    op, g.bm, g.bn, g.bk, g.bn, GEMM_SCALE_K);
-    TRY(grouped_check_lengths(op, s, s->n, s->k));
-    TRY(check_tails(s, &g));
-    TRY(check_k_tiles(v, s, &g));
+                    op, class.tile.bm, class.tile.bn, class.tile.bk, class.tile.bn, GEMM_SCALE_K);
+    TRY(grouped_check_lengths(op, s, &class.tile, s->n, s->k));
+    TRY(gemm_check_shape(op, &class, s->n, s->k));
     TRY(check_extents(s));
     TRY(chip_check_fp8(op, t->chip, "a_fp8", s->a_fp8));
     return chip_check_fp8(op, t->chip, "b_fp8", s->b_fp8);

@@ -300,7 +300,7 @@ cdnagen_status grouped_form_bind(const grouped_call *call, fp8_kind native, grou
     s.scale = f->scale;
     s.b = f->b;
     if (p.layout == GROUPED_K_OFFSETS) s.empty_k = GROUPED_EMPTY_K_LEAVE;
-    if (grouped_check_lengths(f->name, &s, p.n, p.k)) return fail(CDNAGEN_BAD_ARGUMENT, "%s", cdnagen_error());
+    if (grouped_check_lengths(f->name, &s, NULL, p.n, p.k)) return fail(CDNAGEN_BAD_ARGUMENT, "%s", cdnagen_error());
     if (s.b == GEMM_B_PRESHUFFLED && (p.n % 64 || p.k % GEMM_SCALE_K))
         return fail(CDNAGEN_BAD_ARGUMENT,
                     "%s: preshuffled wq has n a multiple of 64 and k of %d, the least tile's, not n %" PRId64

@@ -7,6 +7,7 @@
 #include "gen/family.h"
 #include "gen/gemm/gemm.h"
 #include "gen/gemm/grade.h"
+#include "gen/gemm/lengths.h"
 #include "gen/gemm/pack.h"
 #include "gen/gemm/tiling.h"
 
@@ -88,6 +89,10 @@ static inline gemm_geometry grouped_geometry_of(const grouped_variant *v, const 
     return gemm_geometry_of(&t);
 }
 
+static inline gemm_class grouped_class_of(const grouped_variant *v, const grouped_shape *s) {
+    return (gemm_class){grouped_geometry_of(v, s), s->n_tail, s->k_tail, v->unroll};
+}
+
 /* Launch: workgroups (x, y, z). x = tile_m * columns + tile_n: tiles of C, columns next to each other first. y: the part of
  * the group's K, its K tiles [y * share, (y + 1) * share) with share = ceil(K tiles of the group / split_k). z: the group of
  * layouts that cut neither rows nor columns between them, else 0.
@@ -158,9 +163,10 @@ void grouped_lengths(const grouped_problem *p, int64_t elements[GROUPED_WORKSPAC
 void grouped_complete(const void *variant, void *shape);
 cdnagen_status grouped_check(const target *t, const void *variant, const void *shape);
 
-/* grouped_check_lengths: the contracts on n and k that do not depend on the tile (as the caller names them: `what` is
- * "gemm_grouped" or an entry's name).   errors: BAD_SHAPE, naming value and rule */
-cdnagen_status grouped_check_lengths(const char *what, const grouped_shape *s, int64_t n, int64_t k);
+/* grouped_check_lengths: the contracts on n and k; `what` is "gemm_grouped" or an entry's name. tile: of the kernel; NULL:
+ * only what holds for every tile.   errors: BAD_SHAPE, naming value and rule */
+cdnagen_status grouped_check_lengths(const char *what, const grouped_shape *s, const gemm_geometry *tile, int64_t n,
+                                     int64_t k);
 
 /* grouped_route: the rank-th variant that `auto` means.
  * errors: BAD_SHAPE (a length is missing), LIMIT, saying what each one left lacked */

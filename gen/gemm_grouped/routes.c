@@ -72,12 +72,12 @@ static void narrow_tag(const job *j, int is_split, char out[TAG_BYTES]) {
 static void split_tag(const job *j, char out[TAG_BYTES]) { narrow_tag(j, 1, out); }
 static void whole_tag(const job *j, char out[TAG_BYTES]) { narrow_tag(j, 0, out); }
 
-static const char *staging(const job *j) { return j->chip->lds_dma_bytes >= 16 ? "_cs_async" : "_cs"; }
+static const char *staging(const job *j) { return gemm_has_dma(j->chip) ? "_cs_async" : "_cs"; }
 
 /* Preshuffled B never enters LDS, so that wide tiles read A less often. 128 rows leave no registers for scales of blocks, and
  * without LDS DMA 64 are faster in the model. */
 static void wide_tag(const job *j, char out[TAG_BYTES]) {
-    const int rows = j->shape->scale == GROUPED_SCALE_ROW && j->chip->lds_dma_bytes >= 16 ? 128 : 64;
+    const int rows = j->shape->scale == GROUPED_SCALE_ROW && gemm_has_dma(j->chip) ? 128 : 64;
     snprintf(out, TAG_BYTES, "t%dx256x128%s_wpe2", rows, staging(j));
 }
 
@@ -111,7 +111,8 @@ typedef struct search {
 
 static cdnagen_status consider(search *s, const char *body) {
     char tag[SYMBOL_MAX];
-    snprintf(tag, sizeof tag, "mfma%s_%s", s->job.chip->lds_dma_bytes >= 16 ? "16x16x128" : "16x16x32", body);
+    const atom *const a = gemm_atom_of(s->job.chip);
+    snprintf(tag, sizeof tag, "mfma%dx%dx%d_%s", a->m, a->n, a->k, body);
     grouped_variant v;
     TRY(tag_parse(&gemm_grouped_family.tag, tag, &v));
     grouped_shape shape = *s->job.shape;

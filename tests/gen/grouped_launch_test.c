@@ -207,7 +207,7 @@ static const alteration changes[] = {
     {OP "mfma16x16x128_t128x128x128_sk2", "", ARG(m), 100, CDNAGEN_BAD_ARGUMENT, {"workspace.ptr is NULL"}},
     {TAG, "k_tail=0", ARG(m), 100, CDNAGEN_BAD_ARGUMENT, {"k 272 is not a multiple of 128", "k_tail=1 or k=272"}},
     {TAG, "n_tail=0", ARG(m), 100, CDNAGEN_BAD_ARGUMENT, {"n 200 is not a multiple of 128", "n_tail=1 or n=200"}},
-    {TAG, "b=preshuffled", ARG(m), 100, CDNAGEN_BAD_ARGUMENT, {"k 272 must be divisible by 128", "plain b"}},
+    {TAG, "b=preshuffled", ARG(m), 100, CDNAGEN_BAD_ARGUMENT, {"k=272 must be divisible by 128", "plain B"}},
     {TAG "_unroll2", "k_tail=0", ARG(k), 384, CDNAGEN_BAD_ARGUMENT, {"k 384", "unroll2, k=256"}},
 };
 
