@@ -3,7 +3,7 @@
 #ifndef GEN_GEMM_ABLATION_H
 #define GEN_GEMM_ABLATION_H
 
-#include "gen/family.h"
+#include "gen/change.h"
 #include "gen/gemm/gemm.h"
 
 /* gemm_ablation_words: of the tags' field x, NULL-terminated. */
@@ -12,19 +12,15 @@ extern const char *const gemm_ablation_words[];
 /* gemm_check_whole: a kernel that leaves something out is launched for a diagnosis only.   errors: BAD_ARGUMENT */
 cdnagen_status gemm_check_whole(const plan *p, int64_t ablation, const device_facts *facts);
 
-/* gemm_left_out: an ablation as a change that a diagnosis tries. */
-typedef struct gemm_left_out {
-    const char *name;
-    gemm_ablation ablation;
-    change_kind kind;
-    lever lever; /* LEVER_ARITHMETIC: of kernels that promote sums block by block */
-} gemm_left_out;
-enum { GEMM_LEFT_OUT_COUNT = 7 };
-extern const gemm_left_out gemm_left_outs[GEMM_LEFT_OUT_COUNT];
-
-/* gemm_offer: 1, with *out set, if the change is the *before-th from here on; else it counts as passed. `variant` has
- * `size` bytes. */
-int gemm_offer(int *before, change *out, const char *name, change_kind kind, lever helped, const void *variant,
-               size_t size);
+/* gemm_changes: what an operator's diagnosis tries beside what it leaves out.
+ * gemm_change_of: the index-th of p's kernel; 0 at the end. promotes: sums are scaled block by block. */
+typedef struct gemm_changes {
+    const choice *choices; /* marked by gemm_core */
+    size_t choice_count;
+    size_t ablation, split_k;                /* offsets of these fields */
+    const char *const *bare_tags;            /* without their MFMA, of tiles for the bare product; NULL-terminated */
+    void (*suit)(const plan *p, void *bare); /* what such a tag leaves to the chip and to p */
+} gemm_changes;
+int gemm_change_of(const plan *p, const gemm_changes *c, gemm_core core, int promotes, int index, change *out);
 
 #endif
