@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "gen/arguments.h"
+
 enum { RANK_MAX = 3 };
 
 /* form: a row of the table. Layouts of mm follow from the ranks. */
@@ -282,6 +284,27 @@ static cdnagen_buffer buffer_of(const cdnagen_tensor *t) {
     return (cdnagen_buffer){t->ptr, size};
 }
 
+/* memory_of: of a tensor that may be left out. */
+static argument memory_of(const char *name, const cdnagen_tensor *t, int alignment) {
+    const cdnagen_buffer b = buffer_of(t);
+    return (argument){name, b, b.bytes, (unsigned)alignment};
+}
+
+/* check_memory: what the launch would refuse under the kernel's names. Without anything to multiply only `out` is touched. */
+static cdnagen_status check_memory(const form *f, const grouped_problem *p, const grouped_call *call) {
+    const argument out = memory_of("out", call->out, 2 * GROUPED_QUAD);
+    const argument inputs[] = {memory_of("xq", call->xq, GEMM_ROW_ALIGN), memory_of("wq", call->wq, GEMM_ROW_ALIGN),
+                               memory_of("x_scale", call->x_scale, 4), memory_of("w_scale", call->w_scale, 4),
+                               memory_of(f->extents, call->extents, types[f->extents_type].bytes)};
+    const int multiplies = p->groups && p->m && p->n && p->k;
+    TRY(argument_check(f->name, &out));
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0] && multiplies; i++) {
+        TRY(argument_check(f->name, &inputs[i]));
+        TRY(arguments_apart(f->name, &inputs[i], &out));
+    }
+    return CDNAGEN_OK;
+}
+
 cdnagen_status grouped_form_bind(const grouped_call *call, fp8_kind native, grouped_shape *shape,
                                  cdnagen_gemm_grouped_args *args) {
     const form *const f = find_form(call->form);
@@ -308,6 +331,7 @@ cdnagen_status grouped_form_bind(const grouped_call *call, fp8_kind native, grou
                     f->name, GEMM_SCALE_K, p.n, p.k);
     TRY(check_scales(f, &p, call->x_scale, call->w_scale));
     TRY(check_output(f, &p, call->out));
+    TRY(check_memory(f, &p, call));
     *shape = s;
     *args = (cdnagen_gemm_grouped_args){.size = sizeof *args,
                                         .a = buffer_of(call->xq),

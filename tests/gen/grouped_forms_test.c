@@ -142,6 +142,7 @@ typedef struct break_ {
 
 #define SIZE(tensor, d) offsetof(operands, tensor.size) + 8 * (d)
 #define STRIDE(tensor, d) offsetof(operands, tensor.stride) + 8 * (d)
+#define PTR(tensor) offsetof(operands, tensor.ptr)
 #define TYPE(tensor) offsetof(operands, tensor.type)
 #define RANK(tensor) offsetof(operands, tensor.rank)
 #define STACKED CDNAGEN_GROUPED_STACKED
@@ -168,6 +169,13 @@ static const break_ breaks[] = {
     {STACKED, 0, STRIDE(out, 0), 512, 0, {"out of sizes [96, 256]", "stride 512 in dimension 0", "contiguous, 256"}},
     {STACKED, 0, STRIDE(xq, 1), 2, 0, {"xq of sizes [96, 384]", "stride 2"}},
     {STACKED, 0, STRIDE(extents, 0), 2, 0, {"m_sizes of sizes [4]", "stride 2"}},
+    {STACKED, 0, PTR(xq), 0, 0, {"rowwise_grouped_stacked: xq.ptr is NULL"}},
+    {STACKED, 0, PTR(wq), 0x1008, 0, {"wq.ptr 0x1008", "16 bytes"}},
+    {STACKED, 0, PTR(x_scale), 0x1002, 0, {"x_scale.ptr 0x1002", "4 bytes"}},
+    {STACKED, 0, PTR(w_scale), 0, 0, {"w_scale.ptr is NULL"}},
+    {STACKED, 0, PTR(extents), 0x1004, 0, {"m_sizes.ptr 0x1004", "8 bytes"}},
+    {STACKED, 0, PTR(out), 0x1004, 0, {"rowwise_grouped_stacked: out.ptr 0x1004", "8 bytes"}},
+    {MM, MM_2D3D, PTR(extents), 0x1002, 0, {"rowwise_grouped_mm: offsets.ptr 0x1002", "4 bytes"}},
     {DYNAMIC, 0, SIZE(xq, 0), 3, 0, {"xq has 3 groups, wq has 4"}},
     {DYNAMIC, 0, SIZE(extents, 0), 3, 0, {"zero_start_index_m has 3 groups, wq has 4"}},
     {DYNAMIC, 0, TYPE(extents), I32, 1, {"zero_start_index_m is i32; it must be i64"}},
@@ -294,6 +302,29 @@ static void strides_that_do_not_matter(void **state) {
     if (bind(MM, &o, &s, &a)) fail_msg("%s", cdnagen_error());
 }
 
+/* The output is nobody else's memory; where nothing is multiplied the rest need not be there. */
+static void memory_of_the_output(void **state) {
+    (void)state;
+    grouped_shape s;
+    cdnagen_gemm_grouped_args a;
+    static const char *const names[] = {"xq", "wq", "x_scale", "w_scale", "m_sizes"};
+    for (int i = 0; i < 5; i++) {
+        operands o = good(STACKED, 0);
+        (&o.xq)[i].ptr = (char *)o.out.ptr + 64;
+        char says[40];
+        snprintf(says, sizeof says, "overlaps %s ", names[i]);
+        expect_error(names[i], bind(STACKED, &o, &s, &a), CDNAGEN_BAD_ARGUMENT,
+                     (const char *const[]){"rowwise_grouped_stacked: out at", says, NULL});
+    }
+    operands o = good(STACKED, 0);
+    o.xq.size[1] = o.wq.size[2] = 0;
+    o.xq.ptr = o.wq.ptr = o.x_scale.ptr = o.w_scale.ptr = o.extents.ptr = NULL;
+    assert_int_equal(bind(STACKED, &o, &s, &a), CDNAGEN_OK);
+    o.out.ptr = NULL;
+    expect_error("out", bind(STACKED, &o, &s, &a), CDNAGEN_BAD_ARGUMENT,
+                 (const char *const[]){"rowwise_grouped_stacked: out.ptr is NULL", NULL});
+}
+
 static void the_zeroing_flag_reaches_the_launch(void **state) {
     (void)state;
     const operands o = good(DYNAMIC, 0);
@@ -315,6 +346,7 @@ int main(void) {
         cmocka_unit_test(preshuffled_weights_need_groups_of_their_own),
         cmocka_unit_test(fp8_is_the_chips_own),
         cmocka_unit_test(strides_that_do_not_matter),
+        cmocka_unit_test(memory_of_the_output),
         cmocka_unit_test(the_zeroing_flag_reaches_the_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
