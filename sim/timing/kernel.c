@@ -220,7 +220,7 @@ static int choose_column(look *k, uint64_t *instructions) {
         text_add(
             &k->out->notes,
             "Workgroups differ in length: of %u looked at, the longest issues %.2f times the mean; the CU that has "
-            "it was taken.\n",
+            "it was taken, and bytes and shares are told as if all were as long.\n",
             tries, (double)most * tries / (double)sum);
     return 1;
 }
