@@ -66,6 +66,8 @@ static void candidates_are_legal_and_without_needless_tails(void **state) {
                 grouped_complete(&all[c], &whole);
                 if (grouped_check(&t, &all[c], &whole)) fail_msg("%s", cdnagen_error());
                 assert_int_equal(all[c].split_k, 0); /* forms have no workspace */
+                assert_int_equal(all[c].unroll, 0);  /* a kernel for each K */
+                assert_true(!all[c].wpe || all[c].wpe == 2);
                 if (c && !rows[i].tails && !divides(&all[c], s.n, s.k))
                     fail_msg("%s: candidate %zu leaves tails", rows[i].words, c);
                 for (size_t d = 0; d < c; d++) assert_memory_not_equal(&all[c], &all[d], sizeof all[c]);

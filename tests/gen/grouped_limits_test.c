@@ -168,6 +168,17 @@ static void lengths_make_no_kernel(void **state) {
     assert_string_equal(a.symbol, b.symbol);
     assert_string_equal(a.facts, b.facts);
     assert_string_equal(a.symbol, "gemm_grouped_mfma16x16x128_t128x128x128_cs_layoutsizes_scalerow_k_tail0_n_tail0");
+    for (int layout = 0; layout < GROUPED_LAYOUTS; layout++) {
+        static const char *const lengths[] = {"groups=1 m=1 n=384 k=256", "groups=70 m=20000 n=1024 k=16384"};
+        plan p[2];
+        for (int i = 0; i < 2; i++) {
+            char words[100];
+            snprintf(words, sizeof words, "layout=%s %s", grouped_layouts[layout].name, lengths[i]);
+            p[i] = plan_of("gemm_grouped:" T128, words);
+        }
+        assert_string_equal(p[0].symbol, p[1].symbol);
+        assert_string_equal(p[0].facts, p[1].facts);
+    }
 }
 
 /* What makes another kernel is in its name, so that no two meet in a cache. */

@@ -112,6 +112,8 @@ static void tuning_is_legal(void **state) {
         assert_int_equal(points, 9);
     }
     for (int i = 0; grouped_tuning.seed(NULL, i); i++) variant_of(grouped_tuning.seed(NULL, i));
+    for (size_t i = 0; i < grouped_tuning.axis_count; i++)
+        assert_string_not_equal(grouped_tuning.axes[i].field, "unroll"); /* a kernel for each K */
     static const char *const rows[][3] = {
         {"mfma16x16x128_t128x128x128", "groups=2 m=64 n=256 k=512 b=preshuffled", NULL},
         {"mfma16x16x128_t128x256x128", "groups=2 m=64 n=384 k=512", "tails"},

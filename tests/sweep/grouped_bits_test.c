@@ -42,13 +42,15 @@ static void unrolled_kernels_give_the_bits_of_rolled_ones(void **state) {
                                                    "layout=sizes m=40 b=preshuffled",
                                                    "layout=offsets m=40 b=preshuffled scale=block"};
     for (int tiles = 1; tiles <= TILES; tiles++) {
-        char shape[160], tag[80];
-        snprintf(tag, sizeof tag, "t32x128x128_unroll%d", tiles);
-        snprintf(shape, sizeof shape, "%s groups=3 n=128 k=%d", plain[tiles - 1], 128 * tiles);
-        assert_same(tag, "t32x128x128", shape, "");
-        if (tiles % 4 == 1) assert_same("t32x128x128", "t32x128x128", shape, " k_tail=1");
-        snprintf(shape, sizeof shape, "%s groups=3 n=128 k=%d", preshuffled[tiles - 1], 128 * tiles);
-        assert_same(tag, "t32x128x128", shape, "");
+        char shape[160], rolled[40], tag[80];
+        const int depth = tiles % 3 ? 128 : 256;
+        snprintf(rolled, sizeof rolled, "t32x128x%d%s", depth, tiles % 2 ? "" : "_async");
+        snprintf(tag, sizeof tag, "%s_unroll%d", rolled, tiles);
+        snprintf(shape, sizeof shape, "%s groups=3 n=128 k=%d", plain[tiles - 1], depth * tiles);
+        assert_same(tag, rolled, shape, "");
+        if (tiles % 3 == 1) assert_same(rolled, rolled, shape, " k_tail=1");
+        snprintf(shape, sizeof shape, "%s groups=3 n=128 k=%d", preshuffled[tiles - 1], depth * tiles);
+        assert_same(tag, rolled, shape, "");
     }
 }
 
