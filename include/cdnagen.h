@@ -16,7 +16,7 @@
  * sentence that names what was wrong and what would be right. Nothing here exits, aborts or installs a signal handler.
  * Stream order: a launch is ordered in the stream it names, as any HIP launch; NULL is the device's default stream.
  * The library never synchronises a stream on its own, but for timing that CDNAGEN_TUNE=1 asks for. Stream capture: kernels may be generated, launched and freed in
- * it, device memory be allocated and freed. gen_kernel loads the kernel, so a launch never loads; a module that goes out
+ * it, device memory be allocated and freed. gen_kernel loads the kernel, so a launch never loads, and cdnagen_prepare keeps it so; a module that goes out
  * of use during a capture is unloaded by a later call; one whose launch was captured stays loaded until its context and
  * its kernels are freed: destroy graphs before. Argument lifetime: argument structs are read before the
  * call returns; the device buffers they name must stay valid until the launch has completed in its stream. */
@@ -93,6 +93,13 @@ typedef struct cdnagen_kernel cdnagen_kernel; /* a generated kernel, loaded wher
  *         BAD_OBJECT (what came out of the compiler is not what was planned: please report the text); where the context
  *         has a device also NO_HIP, NO_DEVICE, HIP, CAPTURING. A cache fault is never an error */
 CDNAGEN_API cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdnagen_kernel **out);
+
+/* cdnagen_prepare: gen_kernel ahead of time: the kernel stays loaded until the context is freed, whatever kernels_kept is,
+ * so that gen_kernel of it neither generates nor loads, in a capture with refuse_loads_in_capture too. It may be called
+ * again. Where the context has no device the code object is kept; with no_cache gen_kernel generates it again, and loads
+ * nothing.
+ * shapes, errors: as gen_kernel */
+CDNAGEN_API cdnagen_status cdnagen_prepare(cdnagen *ctx, const char *tag, const char *shape);
 
 /* cdnagen_supports: OK if gen_kernel can make this kernel for `target`; a check of limits that compiles nothing and needs
  * no context.

@@ -25,22 +25,19 @@ static void warn_of_spills(const cdnagen *ctx, const prepared *p) {
 /* auto takes the first of its routes that does not spill. */
 static cdnagen_status run_routes(cdnagen *ctx, const char *tag, const char *shape, stages *took, prepared **out) {
     for (int rank = 0;; rank++) {
-        prepared *p = NULL;
-        const cdnagen_status s = pipeline(ctx, tag, shape, rank, took, &p);
-        if (s == CDNAGEN_OK && !spills(&p->loaded->resources)) return *out = p, CDNAGEN_OK;
+        const cdnagen_status s = pipeline(ctx, tag, shape, rank, CDNAGEN_SPILLS_REFUSE, took, out);
         if (s == CDNAGEN_LIMIT && rank > 0)
             return fail(CDNAGEN_LIMIT, "%s; the %d before it were passed over because they spill", cdnagen_error(),
                         rank);
-        if (s != CDNAGEN_OK && s != CDNAGEN_SPILLS) return s;
-        if (s == CDNAGEN_OK) context_log(ctx, CDNAGEN_LOG_INFO, "auto passes over %s, which spills", p->plan.tag);
-        prepared_release(p);
+        if (s != CDNAGEN_SPILLS) return s;
+        context_log(ctx, CDNAGEN_LOG_INFO, "auto passes over a route: %s", cdnagen_error());
     }
 }
 
-static cdnagen_status prepare(cdnagen *ctx, const char *tag, const char *shape, stages *took, prepared **out) {
+static cdnagen_status make(cdnagen *ctx, const char *tag, const char *shape, stages *took, prepared **out) {
     TRY(context_ready(ctx));
     if (is_auto(tag)) return run_routes(ctx, tag, shape, took, out);
-    TRY(pipeline(ctx, tag, shape, 0, took, out));
+    TRY(pipeline(ctx, tag, shape, 0, ctx->spills, took, out));
     if (spills(&(*out)->loaded->resources)) warn_of_spills(ctx, *out);
     return CDNAGEN_OK;
 }
@@ -58,7 +55,7 @@ cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdna
     k->took.tier = CDNAGEN_TIER_MEMORY;
     k->prepared = recall_find(&ctx->recall, tag, shape);
     if (!k->prepared) {
-        const cdnagen_status s = prepare(ctx, tag, shape, &k->took, &k->prepared);
+        const cdnagen_status s = make(ctx, tag, shape, &k->took, &k->prepared);
         if (s) return mem_free(k), s;
         if (!ctx->cache_off) recall_add(&ctx->recall, tag, shape, k->prepared);
     }
@@ -67,6 +64,16 @@ cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdna
     k->ctx = ctx;
     k->total_ms = clock_ms() - start;
     *out = k;
+    return CDNAGEN_OK;
+}
+
+cdnagen_status cdnagen_prepare(cdnagen *ctx, const char *tag, const char *shape) {
+    if (!tag || !shape)
+        return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL: cdnagen_prepare needs a tag and a shape", tag ? "shape" : "tag");
+    cdnagen_kernel *kernel = NULL;
+    TRY(gen_kernel(ctx, tag, shape, &kernel));
+    loaded_keep(kernel->prepared->loaded);
+    cdnagen_free_kernel(kernel);
     return CDNAGEN_OK;
 }
 

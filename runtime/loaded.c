@@ -16,10 +16,10 @@ static cdnagen_status load_module(cdnagen *ctx, const char *symbol, loaded *l) {
     TRY(device_enter(d, &previous));
     cdnagen_status s = CDNAGEN_OK;
     if (ctx->refuse_loads_in_capture && capture_any(hip))
-        s = fail(
-            CDNAGEN_CAPTURING,
-            "%s would be loaded while a stream captures, which this context refuses: generate it before the capture",
-            symbol);
+        s = fail(CDNAGEN_CAPTURING,
+                 "%s would be loaded while a stream captures, which this context refuses: cdnagen_prepare it before "
+                 "the capture",
+                 symbol);
     const int mode = capture_relax(hip);
     if (!s) s = hip_check(hip, hip->module_load_data(&l->module, cache_blob_data(l->blob)), "hipModuleLoadData");
     if (!s) s = hip_check(hip, hip->module_get_function(&l->function, l->module, symbol), "hipModuleGetFunction");
@@ -110,6 +110,18 @@ static cdnagen_status make(cdnagen *ctx, const char *key, const char *symbol, ca
     ctx->loaded = l;
     *out = l;
     return CDNAGEN_OK;
+}
+
+cache_blob *loaded_object(cdnagen *ctx, const char *key, resources *r) {
+    pthread_mutex_lock(&ctx->lock);
+    const loaded *const l = find(ctx, key);
+    cache_blob *const blob = l ? l->blob : NULL;
+    if (blob) {
+        cache_blob_retain(blob);
+        *r = l->resources;
+    }
+    pthread_mutex_unlock(&ctx->lock);
+    return blob;
 }
 
 cdnagen_status loaded_share(cdnagen *ctx, const char *key, const char *symbol, cache_blob *blob, const resources *r,

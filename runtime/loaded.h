@@ -32,7 +32,10 @@ typedef struct loaded {
  * owner: loaded_release; the blob is retained   errors: NO_MEMORY, HIP, CAPTURING (the context refuses loads then) */
 cdnagen_status loaded_share(cdnagen *ctx, const char *key, const char *symbol, cache_blob *blob, const resources *r,
                             loaded **out);
-/* loaded_keep: the context owns it too until loaded_drop: for launches by callers that hold no kernel. */
+/* loaded_object: the code object of `key` if it is in use, and what was read of it; else NULL.   owner: cache_blob_release */
+cache_blob *loaded_object(cdnagen *ctx, const char *key, resources *r);
+
+/* loaded_keep: the context owns it too until loaded_drop: for callers that hold no kernel. */
 void loaded_keep(loaded *l);
 void loaded_drop(cdnagen *ctx);
 void loaded_release(loaded *l); /* the last owner's release retires the module; NULL is fine */

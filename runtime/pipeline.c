@@ -8,10 +8,13 @@
 #include "runtime/isolate.h"
 #include "runtime/key.h"
 
-/* An entry of the cache that this plan can use. One that it cannot (another generator wrote it under this key, or its
- * bytes were changed with their checksum) is a miss, told once, and the next put replaces it. */
-static cache_blob *recover(cdnagen *ctx, const prepared *p, resources *r, cdnagen_cache_tier *tier, int *told) {
-    cache_blob *blob = cache_get(ctx->cache, p->key_text, tier);
+/* What is loaded, or an entry of the cache that this plan can use. One that it cannot (another generator wrote it under this
+ * key, or its bytes were changed with their checksum) is a miss, told once, and the next put replaces it. */
+static cache_blob *recover(cdnagen *ctx, const prepared *p, const char *key, resources *r, cdnagen_cache_tier *tier,
+                           int *told) {
+    cache_blob *blob = ctx->cache_off ? NULL : loaded_object(ctx, key, r);
+    if (blob) return *tier = CDNAGEN_TIER_MEMORY, blob;
+    blob = cache_get(ctx->cache, p->key_text, tier);
     if (!blob || inspect(&p->plan, cache_blob_data(blob), cache_blob_size(blob), r) == CDNAGEN_OK) return blob;
     if (!*told) context_log(ctx, CDNAGEN_LOG_WARNING, "a cached object is not used: %s", cdnagen_error());
     *told = 1;
@@ -41,11 +44,10 @@ static cdnagen_status must_compile(const cdnagen *ctx, const prepared *p) {
                 p->key_text);
 }
 
-/* Whether this context accepts what came out. */
-static cdnagen_status accept(const cdnagen *ctx, const prepared *p, const resources *r) {
-    if (ctx->spills == CDNAGEN_SPILLS_ALLOW || !spills(r)) return CDNAGEN_OK;
-    return fail(CDNAGEN_SPILLS,
-                "%s spills %u VGPRs and %u SGPRs and uses %u bytes of scratch, which this context refuses",
+/* Whether what came out is accepted. */
+static cdnagen_status accept(cdnagen_spill_policy policy, const prepared *p, const resources *r) {
+    if (policy == CDNAGEN_SPILLS_ALLOW || !spills(r)) return CDNAGEN_OK;
+    return fail(CDNAGEN_SPILLS, "%s spills %u VGPRs and %u SGPRs and uses %u bytes of scratch, which is refused",
                 p->plan.symbol, r->kernel.vgpr_spills, r->kernel.sgpr_spills, r->kernel.scratch_bytes);
 }
 
@@ -69,8 +71,8 @@ static void settle_grid(const cdnagen *ctx, prepared *p) {
         (milliseconds) += clock_ms() - started;                                                                        \
     } while (0)
 
-cdnagen_status pipeline(cdnagen *ctx, const char *tag, const char *shape, int route_rank, stages *took,
-                        prepared **out) {
+cdnagen_status pipeline(cdnagen *ctx, const char *tag, const char *shape, int route_rank, cdnagen_spill_policy policy,
+                        stages *took, prepared **out) {
     char key[CACHE_KEY_CHARS + 1];
     resources found;
     bytes object = {0};
@@ -85,11 +87,11 @@ cdnagen_status pipeline(cdnagen *ctx, const char *tag, const char *shape, int ro
 
     cdnagen_status s = plan_make(tag, shape, &ctx->target, route_rank, &p->plan);
     if (!s) s = write_key(p, key);
-    if (!s) blob = recover(ctx, p, &found, &took->tier, &told);
+    if (!s) blob = recover(ctx, p, key, &found, &took->tier, &told);
     if (!s && !blob) s = must_compile(ctx, p);
     if (!s && !blob) lock = cache_lock(ctx->cache, p->key_text);
     /* Another thread or process may have made it while this one waited. */
-    if (!s && !blob) blob = recover(ctx, p, &found, &took->tier, &told);
+    if (!s && !blob) blob = recover(ctx, p, key, &found, &took->tier, &told);
     if (!s && !blob) {
         took->tier = CDNAGEN_TIER_NONE;
         if (ctx->isolate) {
@@ -105,7 +107,7 @@ cdnagen_status pipeline(cdnagen *ctx, const char *tag, const char *shape, int ro
         if (!s) s = publish(ctx, p, &object, &blob);
     }
     cache_unlock(lock);
-    if (!s) s = accept(ctx, p, &found);
+    if (!s) s = accept(policy, p, &found);
     if (!s) s = loaded_share(ctx, key, p->plan.symbol, blob, &found, &p->loaded);
     if (!s) settle_grid(ctx, p);
 

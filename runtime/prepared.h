@@ -24,9 +24,10 @@ typedef struct stages {
 } stages;
 
 /* pipeline: from tag and shape to a prepared kernel: the whole way, on one screen.
- * route_rank: which route `auto` takes
+ * route_rank: which route `auto` takes   policy: what is refused is not loaded
  * owner: prepared_release   errors: as gen_kernel */
-cdnagen_status pipeline(cdnagen *ctx, const char *tag, const char *shape, int route_rank, stages *took, prepared **out);
+cdnagen_status pipeline(cdnagen *ctx, const char *tag, const char *shape, int route_rank, cdnagen_spill_policy policy,
+                        stages *took, prepared **out);
 
 /* prepared_facts: what its launches may know of the context's device. */
 device_facts prepared_facts(const cdnagen *ctx, const prepared *p);

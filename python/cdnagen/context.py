@@ -91,6 +91,13 @@ class Context:
             lib.gen_kernel(self.live, tag.encode(), shape.encode(), c.byref(handle))
         return Kernel(self, handle)
 
+    def prepare(self, tag, shape):
+        """prepare: gen_kernel ahead of time: the kernel stays loaded until the context is closed, for gen_kernel in a
+        capture with refuse_loads_in_capture.
+        shapes: `shape` is "key=value" words   errors: as gen_kernel
+        """
+        lib.cdnagen_prepare(self.live, tag.encode(), shape.encode())
+
     def zeros(self, shape, type):
         """zeros: device memory of zeros; a workspace begins as that.   errors: BAD_ARGUMENT, NO_DEVICE, HIP"""
         return self._filled(Tensor(0, shape, type), None)

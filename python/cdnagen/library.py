@@ -44,6 +44,7 @@ _form_with_padding = [_handle] + [_tensor] * 5 + [c.c_int, _tensor, _stream]
 
 for _name, _arguments in {
         "gen_kernel": [_handle, _text, _text, _out],
+        "cdnagen_prepare": [_handle, _text, _text],
         "cdnagen_supports": [_text, _text, _text],
         "cdnagen_create_context": [c.POINTER(abi.Options), _out],
         "cdnagen_device_name": [_handle, c.POINTER(_text)],

@@ -57,6 +57,15 @@ class Contexts(unittest.TestCase):
             cdnagen.supports("gemm_blockscale:mfma16x16x128_t128x256x128_8w", "", "gfx942")
         self.assertIs(raised.exception.status, cdnagen.Status.LIMIT)
 
+    def test_what_is_prepared_is_at_hand(self):
+        with cdnagen.Context(kernels_kept=1, memory_bytes=1, **self.options) as ctx:
+            ctx.prepare("mqa_logits:auto", SHAPE)
+            for heads in range(1, 6):
+                ctx.gen_kernel("mqa_logits:auto", f"heads={heads} dim=64")
+            self.assertIs(ctx.gen_kernel("mqa_logits:auto", SHAPE).info.cache_tier, cdnagen.CacheTier.MEMORY)
+            with self.assertRaisesRegex(cdnagen.Error, "heads"):
+                ctx.prepare("mqa_logits:auto", "heads=many dim=64")
+
     def test_what_is_known_of_a_kernel(self):
         with cdnagen.Context(**self.options) as ctx, ctx.gen_kernel("mqa_logits:auto", SHAPE) as kernel:
             info = kernel.info

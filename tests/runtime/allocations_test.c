@@ -62,6 +62,7 @@ static cdnagen_status generate(trial *t) { return gen_kernel(t->ctx, mqa_tag, mq
 static cdnagen_status generate_routed(trial *t) {
     return gen_kernel(t->ctx, "gemm_grouped:auto", "groups=2 m=16 n=128 k=128", &t->made);
 }
+static cdnagen_status prepare(trial *t) { return cdnagen_prepare(t->ctx, mqa_tag, mqa_shape); }
 static cdnagen_status supports(trial *t) {
     (void)t;
     return cdnagen_supports("gemm_blockscale:auto", "m=16 n=128 k=128", "gfx950");
@@ -251,6 +252,7 @@ static const call calls[] = {
     {"gen_kernel", generate, NULL, NULL, COLD},
     {"gen_kernel", generate, NULL, NULL, WARM},
     {"gen_kernel", generate_routed, NULL, NULL, WARM},
+    {"cdnagen_prepare", prepare, NULL, NULL, WARM},
     {"cdnagen_supports", supports, NULL, NULL, WARM},
     {"cdnagen_free_kernel", free_kernel, mqa_tag, mqa_shape, WARM},
     {"cdnagen_create_context", create_context, NULL, NULL, WARM},

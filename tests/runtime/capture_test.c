@@ -195,6 +195,31 @@ static void loads_in_a_capture_are_refused_where_that_is_wanted(void **state) {
     assert_int_equal(modules(), 0);
 }
 
+static void what_was_prepared_is_at_hand_in_a_capture(void **state) {
+    (void)state;
+    for (int i = 0; i < WAYS; i++) {
+        cdnagen *ctx = open_context(1, 4);
+        const cdnagen_mqa_logits_args args = arguments(ctx);
+        good(cdnagen_prepare(ctx, tag, "heads=16 dim=128"));
+        for (int n = 1; n <= 5; n++) cdnagen_free_kernel(gen(ctx, HEADS + n));
+        hip_stream stream;
+        hip_graph graph;
+        ok(sim_stream_create_with_flags(&stream, ways[i].flags));
+        ok(hip->stream_begin_capture(stream, ways[i].mode));
+        cdnagen_kernel *prepared = gen(ctx, HEADS), *refused = NULL;
+        good(cdnagen_launch_mqa_logits(prepared, &args, stream));
+        assert_int_equal(gen_kernel(ctx, tag, "heads=48 dim=128", &refused), CDNAGEN_CAPTURING);
+        assert_int_equal(cdnagen_prepare(ctx, tag, "heads=48 dim=128"), CDNAGEN_CAPTURING);
+        good(cdnagen_prepare(ctx, tag, "heads=16 dim=128"));
+        cdnagen_free_kernel(prepared);
+        ok(hip->stream_end_capture(stream, &graph));
+        ok(hip->graph_destroy(graph));
+        ok(hip->stream_destroy(stream));
+        cdnagen_free_context(ctx);
+        assert_int_equal(modules(), 0);
+    }
+}
+
 static void kernels_that_a_capture_pushes_out_are_unloaded_after_it(void **state) {
     (void)state;
     enum { KEPT = 4, MADE = 8 };
@@ -298,6 +323,7 @@ int main(void) {
         cmocka_unit_test(kernels_are_made_launched_and_freed_in_a_capture),
         cmocka_unit_test(a_capture_of_others_is_not_damaged),
         cmocka_unit_test(loads_in_a_capture_are_refused_where_that_is_wanted),
+        cmocka_unit_test(what_was_prepared_is_at_hand_in_a_capture),
         cmocka_unit_test(kernels_that_a_capture_pushes_out_are_unloaded_after_it),
         cmocka_unit_test(a_capture_is_not_damaged_by_other_threads),
         cmocka_unit_test(a_form_is_prepared_by_a_call),

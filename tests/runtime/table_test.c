@@ -105,6 +105,90 @@ static void thousands_of_kernels_through_a_small_table(void **state) {
     assert_int_equal(mem_live(), before);
 }
 
+/* What was prepared is neither made nor loaded again, also by a text of another length, until its context goes. */
+static void what_is_prepared_stays_loaded(void **state) {
+    (void)state;
+    enum { PREPARED = 20, PUSHED = 4 * KEPT };
+    static const char tag[] = "mqa_logits:mfma16x16x128_bkv16_hfma";
+    fake_reset();
+    fake_sim = (fake_sim_state){0};
+    const long before = mem_live();
+    cdnagen *ctx = context(1);
+    char shape[64];
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < PREPARED; i++) {
+            snprintf(shape, sizeof shape, "heads=%d dim=512%s", 1 + i, round == 1 ? " seq=7 seq_kv=1000" : "");
+            assert_int_equal(cdnagen_prepare(ctx, tag, shape), CDNAGEN_OK);
+        }
+        assert_in_range(fake_sim.loads - fake_sim.unloads, PREPARED, PREPARED + RECALL_WAYS);
+        for (int i = 0; i < PUSHED; i++) cdnagen_free_kernel(gen(ctx, i));
+        const int loads = fake_sim.loads, linked = fake.linked;
+        for (int i = 0; i < PREPARED; i++) {
+            snprintf(shape, sizeof shape, "heads=%d dim=512", 1 + i);
+            cdnagen_kernel *kernel = NULL;
+            assert_int_equal(gen_kernel(ctx, tag, shape, &kernel), CDNAGEN_OK);
+            cdnagen_free_kernel(kernel);
+        }
+        assert_int_equal(fake_sim.loads, loads);
+        assert_int_equal(fake.linked, linked);
+    }
+    assert_int_equal(cdnagen_prepare(ctx, NULL, "heads=1"), CDNAGEN_BAD_ARGUMENT);
+    assert_non_null(strstr(cdnagen_error(), "tag is NULL"));
+    assert_int_equal(cdnagen_prepare(ctx, tag, NULL), CDNAGEN_BAD_ARGUMENT);
+    assert_non_null(strstr(cdnagen_error(), "shape is NULL"));
+    assert_int_equal(cdnagen_prepare(ctx, tag, "heads=1000"), CDNAGEN_BAD_SHAPE);
+    cdnagen_free_context(ctx);
+    assert_int_equal(fake_sim.loads, fake_sim.unloads);
+    assert_int_equal(mem_live(), before);
+}
+
+/* Without a cache it is made again, as the caller wishes, and without a device there is nothing to load. */
+static void what_is_prepared_without_a_cache_is_loaded_once(void **state) {
+    (void)state;
+    for (int bare = 0; bare < 2; bare++) {
+        fake_reset();
+        fake_sim = (fake_sim_state){0};
+        const cdnagen_options options = {.size = sizeof options,
+                                         .device = bare ? "sim" : "none",
+                                         .target = "gfx950",
+                                         .cache_dir = "",
+                                         .no_cache = bare};
+        cdnagen *ctx = NULL;
+        assert_int_equal(cdnagen_create_context(&options, &ctx), CDNAGEN_OK);
+        assert_int_equal(cdnagen_prepare(ctx, "mqa_logits:auto", "heads=1 dim=32 clean=0"), CDNAGEN_OK);
+        cdnagen_free_kernel(gen(ctx, 0));
+        assert_int_equal(fake.linked, 1 + bare);
+        assert_int_equal(fake_sim.loads, bare);
+        assert_int_equal(fake_sim.unloads, 0);
+        cdnagen_free_context(ctx);
+        assert_int_equal(fake_sim.unloads, bare);
+    }
+}
+
+/* A route that auto passes over is never loaded: in a capture that would be refused. */
+static void a_route_that_spills_is_not_loaded(void **state) {
+    (void)state;
+    fake_reset();
+    fake_sim = (fake_sim_state){0};
+    cdnagen *ctx = context(1);
+    cdnagen_kernel *kernel = gen(ctx, 0);
+    cdnagen_kernel_info info = {.size = sizeof info};
+    assert_int_equal(cdnagen_get_kernel_info(kernel, &info), CDNAGEN_OK);
+    fake.spill_tag = strdup(info.tag);
+    cdnagen_free_kernel(kernel);
+    cdnagen_free_context(ctx);
+    fake_sim = (fake_sim_state){0};
+    ctx = context(1);
+    kernel = gen(ctx, 0);
+    assert_int_equal(cdnagen_get_kernel_info(kernel, &info), CDNAGEN_OK);
+    assert_string_not_equal(info.tag, fake.spill_tag);
+    assert_int_equal(fake_sim.loads, 1);
+    cdnagen_free_kernel(kernel);
+    cdnagen_free_context(ctx);
+    free((char *)fake.spill_tag);
+    fake_reset();
+}
+
 static void limits_of_the_table_are_checked(void **state) {
     (void)state;
     static const int bad[] = {-1, (1 << 20) + 1};
@@ -125,6 +209,9 @@ int main(void) {
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(thousands_of_kernels_through_a_small_table),
+        cmocka_unit_test(what_is_prepared_stays_loaded),
+        cmocka_unit_test(what_is_prepared_without_a_cache_is_loaded_once),
+        cmocka_unit_test(a_route_that_spills_is_not_loaded),
         cmocka_unit_test(limits_of_the_table_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
