@@ -42,13 +42,17 @@ static cdnagen_status make(cdnagen *ctx, const char *tag, const char *shape, sta
     return CDNAGEN_OK;
 }
 
+static cdnagen_status check_asked(const char *tag, const void *shape, cdnagen_kernel *const *out) {
+    if (tag && shape && out) return CDNAGEN_OK;
+    return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL: a tag, a shape and a place for the kernel are needed",
+                !tag     ? "tag"
+                : !shape ? "shape"
+                         : "out");
+}
+
 cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdnagen_kernel **out) {
     const double start = clock_ms();
-    if (!tag || !shape || !out)
-        return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL: gen_kernel needs a tag, a shape and a place for the kernel",
-                    !tag     ? "tag"
-                    : !shape ? "shape"
-                             : "out");
+    TRY(check_asked(tag, shape, out));
     TRY(context_of(&ctx));
     cdnagen_kernel *k = mem_alloc(sizeof *k);
     if (!k) return fail_no_memory();
@@ -108,11 +112,7 @@ static cdnagen_status gen_typed(cdnagen *ctx, const char *operator_name, const c
 
 cdnagen_status cdnagen_gen_mqa_logits(cdnagen *ctx, const char *tag, const cdnagen_mqa_logits_shape *shape,
                                       cdnagen_kernel **out) {
-    if (!tag || !shape || !out)
-        return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL: a tag, a shape and a place for the kernel are needed",
-                    !tag     ? "tag"
-                    : !shape ? "shape"
-                             : "out");
+    TRY(check_asked(tag, shape, out));
     cdnagen_mqa_logits_shape known;
     TRY(sized_copy("cdnagen_mqa_logits_shape", &known, sizeof known, offsetof(cdnagen_mqa_logits_shape, clean), shape));
     return gen_typed(ctx, "mqa_logits", tag, &known, out);
@@ -120,11 +120,7 @@ cdnagen_status cdnagen_gen_mqa_logits(cdnagen *ctx, const char *tag, const cdnag
 
 cdnagen_status cdnagen_gen_gemm_blockscale(cdnagen *ctx, const char *tag, const cdnagen_gemm_blockscale_shape *shape,
                                            cdnagen_kernel **out) {
-    if (!tag || !shape || !out)
-        return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL: a tag, a shape and a place for the kernel are needed",
-                    !tag     ? "tag"
-                    : !shape ? "shape"
-                             : "out");
+    TRY(check_asked(tag, shape, out));
     cdnagen_gemm_blockscale_shape known;
     TRY(sized_copy("cdnagen_gemm_blockscale_shape", &known, sizeof known,
                    offsetof(cdnagen_gemm_blockscale_shape, k_tail), shape));
@@ -133,11 +129,7 @@ cdnagen_status cdnagen_gen_gemm_blockscale(cdnagen *ctx, const char *tag, const 
 
 cdnagen_status cdnagen_gen_gemm_grouped(cdnagen *ctx, const char *tag, const cdnagen_gemm_grouped_shape *shape,
                                         cdnagen_kernel **out) {
-    if (!tag || !shape || !out)
-        return fail(CDNAGEN_BAD_ARGUMENT, "%s is NULL: a tag, a shape and a place for the kernel are needed",
-                    !tag     ? "tag"
-                    : !shape ? "shape"
-                             : "out");
+    TRY(check_asked(tag, shape, out));
     cdnagen_gemm_grouped_shape known;
     TRY(sized_copy("cdnagen_gemm_grouped_shape", &known, sizeof known, offsetof(cdnagen_gemm_grouped_shape, scale),
                    shape));

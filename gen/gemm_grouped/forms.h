@@ -17,7 +17,8 @@ typedef struct grouped_call {
 cdnagen_status grouped_form_bind(const grouped_call *call, fp8_kind native, grouped_shape *shape,
                                  cdnagen_gemm_grouped_args *args);
 
-/* grouped_form_route: the first variant that `auto` means and that needs no workspace.   errors: as grouped_route */
+/* grouped_form_route: the first variant that `auto` means and that needs no workspace. No variant that `auto` means spills
+ * (tests/sweep/grouped_routed_test.c holds it), so that none has to be passed over.   errors: as grouped_route */
 cdnagen_status grouped_form_route(const target *t, const grouped_shape *shape, grouped_variant *variant);
 
 /* grouped_bucket: the shape that stands for all calls that are tuned as one: rows, and columns or K where groups cut them, up

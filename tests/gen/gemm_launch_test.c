@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gemm_blockscale's arguments: what reaches the kernel, and every refusal. */
 #include "tests/gen/gemm_testing.h"
+#include "tests/gen/refused.h"
 
 #define OP "gemm_blockscale:"
 #define TAG OP "mfma16x16x128_t64x128x128_4w"
@@ -128,16 +129,7 @@ static void nothing_to_do_is_no_launch(void **state) {
     assert_true(!l.skip && l.grid[0] == 1);
 }
 
-/* mistake: one thing that is wrong about a good launch. */
-typedef struct mistake {
-    const char *tag, *shape;
-    size_t offset; /* of what is replaced in the arguments */
-    size_t size;
-    uint64_t value;
-    cdnagen_status status;
-    const char *says[3];
-} mistake;
-
+/* One thing that is wrong about a good launch. */
 #define ARG(member) offsetof(cdnagen_gemm_blockscale_args, member), sizeof((cdnagen_gemm_blockscale_args *)0)->member
 static const mistake mistakes[] = {
     {TAG, "", ARG(m), (uint64_t)-1, CDNAGEN_BAD_ARGUMENT, {"m -1 is negative"}},
@@ -172,23 +164,8 @@ static const mistake mistakes[] = {
 
 static void each_wrong_argument_is_refused(void **state) {
     (void)state;
-    for (size_t i = 0; i < COUNT(mistakes); i++) {
-        const mistake *const c = &mistakes[i];
-        const plan p = plan_of(c->tag, c->shape);
-        cdnagen_gemm_blockscale_args a = good();
-        launch l = {.kernarg_bytes = 12345};
-        assert_int_equal(c->size, sizeof c->value);
-        memcpy((char *)&a + c->offset, &c->value, c->size);
-        const char *const says[] = {c->says[0], c->says[1], c->says[2], NULL};
-        char what[160];
-        snprintf(what, sizeof what, "row %zu, %s", i, c->says[0]);
-        expect_error(what, blockscale_bind(&p, NULL, &a, &l), c->status, says);
-        assert_int_equal(l.kernarg_bytes, 12345);
-    }
-    const plan p = plan_of(TAG, "");
-    launch l;
-    expect_error("NULL", blockscale_bind(&p, NULL, NULL, &l), CDNAGEN_BAD_ARGUMENT,
-                 (const char *const[]){"args is NULL", NULL});
+    const cdnagen_gemm_blockscale_args a = good();
+    all_refused(&gemm_blockscale_family, mistakes, COUNT(mistakes), &a);
 }
 
 static void shuffled_stores_need_aligned_rows(void **state) {

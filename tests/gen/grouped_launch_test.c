@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gemm_grouped's arguments: what reaches the kernel, and every refusal. */
 #include "tests/gen/grouped_testing.h"
+#include "tests/gen/refused.h"
 
 #define OP "gemm_grouped:"
 #define TAG OP "mfma16x16x128_t128x128x128"
@@ -176,17 +177,9 @@ static void nothing_to_multiply_is_zeros(void **state) {
                  (const char *const[]){"c.ptr is NULL", NULL});
 }
 
-/* alteration: one thing that is wrong about a good launch. */
-typedef struct alteration {
-    const char *tag, *shape;
-    size_t offset, size; /* of what is replaced in the arguments */
-    uint64_t value;
-    cdnagen_status status;
-    const char *says[3];
-} alteration;
-
+/* One thing that is wrong about a good launch. */
 #define ARG(member) offsetof(cdnagen_gemm_grouped_args, member), sizeof((cdnagen_gemm_grouped_args *)0)->member
-static const alteration changes[] = {
+static const mistake mistakes[] = {
     {TAG, "", ARG(groups), (uint64_t)-1, CDNAGEN_BAD_ARGUMENT, {"groups -1 is negative"}},
     {TAG, "", ARG(groups), 65536, CDNAGEN_LIMIT, {"groups 65536", "65535"}},
     {TAG, "", ARG(m), (uint64_t)-1, CDNAGEN_BAD_ARGUMENT, {"m -1 is negative"}},
@@ -213,23 +206,8 @@ static const alteration changes[] = {
 
 static void each_wrong_argument_is_refused(void **state) {
     (void)state;
-    for (size_t i = 0; i < COUNT(changes); i++) {
-        const alteration *const c = &changes[i];
-        const plan p = plan_of(c->tag, c->shape);
-        cdnagen_gemm_grouped_args a = good();
-        launch l = {.kernarg_bytes = 12345};
-        assert_int_equal(c->size, sizeof c->value);
-        memcpy((char *)&a + c->offset, &c->value, c->size);
-        const char *const says[] = {c->says[0], c->says[1], c->says[2], NULL};
-        char what[160];
-        snprintf(what, sizeof what, "row %zu, %s", i, c->says[0]);
-        expect_error(what, grouped_bind(&p, NULL, &a, &l), c->status, says);
-        assert_int_equal(l.kernarg_bytes, 12345);
-    }
-    const plan p = plan_of(TAG, "");
-    launch l;
-    expect_error("NULL", grouped_bind(&p, NULL, NULL, &l), CDNAGEN_BAD_ARGUMENT,
-                 (const char *const[]){"args is NULL", NULL});
+    const cdnagen_gemm_grouped_args a = good();
+    all_refused(&gemm_grouped_family, mistakes, COUNT(mistakes), &a);
 }
 
 static void only_padded_slabs_have_padding(void **state) {
@@ -248,7 +226,6 @@ static void only_padded_slabs_have_padding(void **state) {
                  (const char *const[]){"keep_padding is 2", NULL});
 }
 
-/* Offsets within a tile are 31 bits; from one tile and group to the next they are 64. */
 /* Kernels that leave work out are for the diagnosis alone. */
 static void wrong_results_need_a_diagnosis(void **state) {
     (void)state;
@@ -262,6 +239,7 @@ static void wrong_results_need_a_diagnosis(void **state) {
     assert_int_equal(grouped_bind(&p, &diagnosed, &a, &l), CDNAGEN_OK);
 }
 
+/* Offsets within a tile are 31 bits; from one tile and group to the next they are 64. */
 static void large_matrices(void **state) {
     (void)state;
     const plan p = plan_of(TAG, "");

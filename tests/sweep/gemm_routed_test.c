@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "gen/gemm_blockscale/gemm_blockscale.h"
-#include "sim/sim.h"
 #include "study/check.h"
 #include "tests/gen/testing.h"
+#include "tests/sweep/runs.h"
 
 enum { NAME_BYTES = 400, MADE_MAX = 4096, WORDS = 8, ROWS = 16, ROWS_SOME = 4 };
 #define AUTO "gemm_blockscale:auto"
@@ -53,18 +53,7 @@ static int is_made(const char *name) {
     return 0;
 }
 
-static cdnagen *context_of_chip(int c) {
-    static const char mode[] = "late poison check=all threads=1";
-    const cdnagen_options options = {.size = sizeof options,
-                                     .device = "sim",
-                                     .target = chips[c].name,
-                                     .sim_mode = mode,
-                                     .cache_dir = "",
-                                     .log = no_log};
-    cdnagen *ctx;
-    if (cdnagen_create_context(&options, &ctx)) fail_msg("%s", cdnagen_error());
-    return ctx;
-}
+static const char mode[] = "late poison check=all threads=1";
 
 /* choice: what auto would take for the problem, were the choices before it passed over. 0: there is none, or preshuffled B
  * has no such n. */
@@ -110,7 +99,7 @@ static void every_choice_is_clean(void **state) {
     (void)state;
     int unclean = 0;
     for (int c = 0; c < CHIP_COUNT; c++) {
-        cdnagen *const ctx = context_of_chip(c);
+        cdnagen *const ctx = runs_on(chips[c].name, mode);
         made_count = 0;
         for (int i = 0; i < (int)COUNT(problems) * ROWS; i++) {
             char shape[NAME_BYTES], words[NAME_BYTES];
@@ -120,7 +109,6 @@ static void every_choice_is_clean(void **state) {
             unclean += unclean_choices(ctx, c, shape);
         }
         print_message("%s: %d kernels\n", chips[c].name, made_count);
-        cdnagen_free_context(ctx);
     }
     if (unclean) fail_msg("%d kernels are not clean", unclean);
 }
@@ -152,7 +140,7 @@ static void every_first_choice_is_right(void **state) {
     static const char *const layouts[] = {"b=plain", "b=preshuffled a_scales=kmajor"};
     enum { SEEDS = 4 };
     for (int c = 0; c < CHIP_COUNT; c++) {
-        cdnagen *const ctx = context_of_chip(c);
+        cdnagen *const ctx = runs_on(chips[c].name, mode);
         made_count = 0;
         for (int i = 0; i < (int)COUNT(problems) * (int)COUNT(layouts); i++) {
             char shape[NAME_BYTES], name[NAME_BYTES];
@@ -174,7 +162,6 @@ static void every_first_choice_is_right(void **state) {
             }
         }
         print_message("%s: %d kernels\n", chips[c].name, made_count);
-        cdnagen_free_context(ctx);
     }
 }
 
@@ -184,5 +171,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(every_choice_is_clean),
         cmocka_unit_test(every_first_choice_is_right),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    runs_open();
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    runs_close();
+    return failed;
 }

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "gen/gemm_blockscale/gemm_blockscale.h"
-#include "sim/sim.h"
 #include "study/check.h"
 #include "tests/gen/testing.h"
+#include "tests/sweep/runs.h"
 
 enum { CASES_MAX = 8192, PARTS_MAX = 16, NAME_BYTES = 400 };
 #define OP "gemm_blockscale:"
@@ -171,32 +171,6 @@ static void select_all(void) {
 
 /* ---- running them ---- */
 
-/* contexts: one a chip, in the order of the chip table. */
-static cdnagen *contexts[CHIP_COUNT];
-
-/* The device is opened at a context's first use, which sets the mode: from then on simulate() does. */
-static void open_contexts(void) {
-    for (int i = 0; i < CHIP_COUNT; i++) {
-        const cdnagen_options options = {.size = sizeof options,
-                                         .device = "sim",
-                                         .target = chips[i].name,
-                                         .sim_mode = "",
-                                         .cache_dir = "",
-                                         .log = no_log};
-        const char *name;
-        if (cdnagen_create_context(&options, &contexts[i]) || cdnagen_device_name(contexts[i], &name))
-            fail_msg("%s", cdnagen_error());
-    }
-}
-
-/* simulate: the context of the chip, which the simulator now is. */
-static cdnagen *simulate(const char *chip_name, const char *mode) {
-    const target t = target_of(chip_name);
-    const hip_table *table;
-    if (sim_open(t.chip, mode, &table)) fail_msg("%s: %s", mode, cdnagen_error());
-    return contexts[t.chip - chips];
-}
-
 static cdnagen_kernel *kernel_of(cdnagen *ctx, const kernel_row *k, const char *shape, plan *p) {
     char full[NAME_BYTES];
     cdnagen_kernel *kernel = NULL;
@@ -210,7 +184,7 @@ static cdnagen_kernel *kernel_of(cdnagen *ctx, const kernel_row *k, const char *
 static void a_case(void **state) {
     const sweep_case *const c = *state;
     plan p;
-    cdnagen *const ctx = simulate(c->kernel->chip, modes[c->mode]);
+    cdnagen *const ctx = runs_on(c->kernel->chip, modes[c->mode]);
     cdnagen_kernel *const kernel = kernel_of(ctx, c->kernel, c->shape, &p);
     cdnagen_kernel_info info = {.size = sizeof info};
     assert_int_equal(cdnagen_get_kernel_info(kernel, &info), CDNAGEN_OK);
@@ -258,7 +232,7 @@ static void launches_repeat_to_the_bit(void **state) {
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         plan p;
-        cdnagen *const ctx = simulate(rows[i].kernel.chip, "threads=2");
+        cdnagen *const ctx = runs_on(rows[i].kernel.chip, "threads=2");
         cdnagen_kernel *const kernel = kernel_of(ctx, &rows[i].kernel, rows[i].shape, &p);
         problem data;
         void *device[PROBLEM_BUFFERS_MAX];
@@ -288,7 +262,7 @@ static void k_of_zero_writes_zeros(void **state) {
         char shape[NAME_BYTES];
         snprintf(shape, sizeof shape, "m=70 n=272 k=0 %s", kernels[k].words);
         plan p;
-        cdnagen *const ctx = simulate(kernels[k].chip, "late poison check=all threads=1");
+        cdnagen *const ctx = runs_on(kernels[k].chip, "late poison check=all threads=1");
         cdnagen_kernel *const kernel = kernel_of(ctx, &kernels[k], shape, &p);
         const check_options how = {.seed = 1};
         check_report report;
@@ -302,7 +276,7 @@ static void k_of_zero_writes_zeros(void **state) {
 static void a_wave_has_rows_of_two_scales(void **state) {
     (void)state;
     const kernel_row k = {"gfx950", "mfma16x16x128_t256x256x128_8w_wm1", ""};
-    cdnagen *const ctx = simulate(k.chip, "late threads=1");
+    cdnagen *const ctx = runs_on(k.chip, "late threads=1");
     plan p;
     cdnagen_kernel *const kernel = kernel_of(ctx, &k, "m=256 n=64 k=256 scale_m=128", &p);
     const check_options how = {.seed = 1};
@@ -326,7 +300,7 @@ static void more_parts_than_k_has_tiles(void **state) {
     for (size_t i = 0; i < COUNT(rows) * COUNT(lengths_of_k); i++) {
         const kernel_row *const split = &rows[i / COUNT(lengths_of_k)].split;
         const kernel_row whole = {split->chip, rows[i / COUNT(lengths_of_k)].whole, ""};
-        cdnagen *const ctx = simulate(split->chip, "late poison check=all threads=1");
+        cdnagen *const ctx = runs_on(split->chip, "late poison check=all threads=1");
         char shape[NAME_BYTES];
         plan of_kernel, p;
         snprintf(shape, sizeof shape, "m=33 n=80 k=%d data=exact", lengths_of_k[i % COUNT(lengths_of_k)]);
@@ -372,7 +346,7 @@ static void c_spans_more_than_four_gib(void **state) {
     assert_true(bytes_of_c > (size_t)4 << 30);
     for (size_t i = 0; i < COUNT(tags); i++) {
         const kernel_row k = {"gfx950", tags[i], ""};
-        cdnagen *const ctx = simulate(k.chip, "late threads=1");
+        cdnagen *const ctx = runs_on(k.chip, "late threads=1");
         plan p;
         cdnagen_kernel *const kernel = kernel_of(ctx, &k, "m=130 n=80 k=256 data=exact", &p);
         problem data;
@@ -418,7 +392,7 @@ static void lengths_make_no_kernel(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         plan p;
         const kernel_row k = {"gfx950", "mfma16x16x128_t64x128x128_4w_cs", ""};
-        cdnagen_kernel *const kernel = kernel_of(simulate(k.chip, "threads=1"), &k, rows[i], &p);
+        cdnagen_kernel *const kernel = kernel_of(runs_on(k.chip, "threads=1"), &k, rows[i], &p);
         assert_int_equal(cdnagen_get_kernel_info(kernel, &info), CDNAGEN_OK);
         if (i) assert_string_equal(info.key, key);
         snprintf(key, sizeof key, "%s", info.key);
@@ -506,9 +480,9 @@ int main(int argc, char **argv) {
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_tag_that_auto_takes_is_swept);
         tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_value_is_covered);
     }
-    open_contexts();
+    runs_open();
     const int failed = _cmocka_run_group_tests("gemm_blockscale", tests, count, NULL, NULL);
-    for (int i = 0; i < CHIP_COUNT; i++) cdnagen_free_context(contexts[i]);
+    runs_close();
     free(tests);
     free(cases);
     return failed != 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the sweeps of gemm_grouped share: contexts on the simulator, kernels, and single launches whose C is kept. */
+/* What the sweeps of gemm_grouped share: kernels, and single launches whose C is kept. */
 #ifndef TESTS_SWEEP_GROUPED_RUNS_H
 #define TESTS_SWEEP_GROUPED_RUNS_H
 
 #include "gen/gemm_grouped/forms.h"
 #include "tests/gen/testing.h"
+#include "tests/sweep/runs.h"
 
 /* kernel_row: `tag` is without the operator's name; "auto" is what the route takes. */
 enum { ROW_TAG_BYTES = 100 };
@@ -16,12 +17,6 @@ typedef struct kernel_row {
 /* runs_row: a kernel of chip number `which`: `rest` of a tag after the chip's FP8 atom, its "_async" left out where the chip
  * has no LDS DMA of 16 bytes; "auto" as it is. */
 kernel_row runs_row(int which, const char *rest);
-
-/* runs_open, runs_close: a context of each chip on the simulator, without a cache.
- * runs_on: the context of the chip, which the simulator now is, in this mode. */
-void runs_open(void);
-void runs_close(void);
-cdnagen *runs_on(const char *chip_name, const char *mode);
 
 /* runs_kernel: generated, without spills, scratch and AGPRs; its plan with the shape's run-time words.
  * owner: cdnagen_free_kernel */
