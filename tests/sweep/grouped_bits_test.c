@@ -90,6 +90,7 @@ static void metadata_that_lie_reach_no_other_group(void **state) {
     (void)state;
     static const int64_t counts[] = {-5, 40, INT32_MAX, 7}, too_many[] = {0, INT32_MAX, INT32_MAX, 3};
     static const int64_t high_halves[] = {(1LL << 40) + 9, (7LL << 32) + 30, -1, 20};
+    static const int64_t past_the_last[] = {48, -5, 7, INT32_MAX};
     static const int32_t ends[] = {64, 32, 90, INT32_MAX}, negative[] = {-8, 70, -1, 80};
     static const int32_t k_ends[] = {64, 32, 96, INT32_MAX};
     static const struct {
@@ -104,6 +105,7 @@ static void metadata_that_lie_reach_no_other_group(void **state) {
         {"layout=offsets groups=4 m=100 n=64 k=128 extents=25,25,25,25", negative, sizeof negative},
         {"layout=padded groups=4 m=48 n=64 k=128 extents=48,48,48,48", counts, sizeof counts},
         {"layout=padded groups=4 m=48 n=64 k=128 extents=48,48,48,48", high_halves, sizeof high_halves},
+        {"layout=padded groups=4 m=48 n=64 k=128 extents=48,48,48,48", past_the_last, sizeof past_the_last},
         {"layout=n_offsets groups=4 m=20 n=96 k=128 extents=24,24,24,24", ends, sizeof ends},
         {"layout=k_offsets groups=4 m=20 n=64 k=128 extents=32,32,32,32", k_ends, sizeof k_ends},
     };
