@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gemm_grouped on the simulator, launch against launch: straight-line K, waves_per_eu and repetition change no bit, lengths
- * make no kernel, and metadata that lie or break the rules that only the device sees reach no other group. */
+ * make no kernel, metadata that lie or break the rules that only the device sees reach no other group, and nothing past an
+ * operand's end is touched. */
 #include "tests/sweep/grouped_runs.h"
 
 #define LATE "late poison check=all threads=1"
@@ -184,6 +185,65 @@ static void a_k_that_fills_no_load_harms_nobody_else(void **state) {
     }
 }
 
+/* launch_exact: the launch's operands without guards, with these extents: each ends where its memory does. */
+static void launch_exact(const kernel_row *k, const char *shape, const void *extents) {
+    enum { GUARD = 1024 };
+    plan p;
+    problem data;
+    cdnagen *const ctx = runs_on(k->chip, LATE);
+    cdnagen_kernel *const kernel = runs_kernel(ctx, k, shape, &p);
+    const grouped_shape *const s = (const grouped_shape *)p.shape;
+    cdnagen_buffer b[GROUPED_WORKSPACE] = {{NULL, 0}};
+    if (p.family->workload->make(&p, 7, &data)) fail_msg("%s", cdnagen_error());
+    for (int i = 0; i < GROUPED_WORKSPACE; i++) {
+        const char *const from = (const char *)data.buffers[i].data + GUARD;
+        b[i].bytes = data.buffers[i].bytes - 2 * GUARD;
+        if (b[i].bytes &&
+            (cdnagen_alloc(ctx, b[i].bytes, &b[i].ptr) ||
+             cdnagen_copy_to_device(ctx, b[i].ptr, i == GROUPED_EXTENTS ? extents : (const void *)from, b[i].bytes)))
+            fail_msg("%s", cdnagen_error());
+    }
+    const cdnagen_gemm_grouped_args args = {.size = sizeof args,
+                                            .a = b[GROUPED_A],
+                                            .b = b[GROUPED_B],
+                                            .a_scales = b[GROUPED_A_SCALES],
+                                            .b_scales = b[GROUPED_B_SCALES],
+                                            .c = b[GROUPED_C],
+                                            .extents = b[GROUPED_EXTENTS],
+                                            .groups = s->groups,
+                                            .m = s->m,
+                                            .n = s->n,
+                                            .k = s->k};
+    if (cdnagen_launch_gemm_grouped(kernel, &args, NULL) || cdnagen_synchronize(ctx, NULL))
+        fail_msg("%s %s: %s", k->chip, shape, cdnagen_error());
+    for (int i = 0; i < GROUPED_WORKSPACE; i++)
+        if (b[i].ptr) cdnagen_free_memory(ctx, b[i].ptr);
+    cdnagen_free_kernel(kernel);
+    problem_release(&data);
+}
+
+/* The simulator stops where no memory is. */
+static void nothing_past_an_operand_is_touched(void **state) {
+    (void)state;
+    static const int64_t counts[] = {5, 11, 17}, padded[] = {3, 17};
+    static const int32_t ends[] = {5, 16, 33}, n_ends[] = {8, 16, 72}, k_ends[] = {5, 144};
+    static const struct {
+        const char *shape;
+        const void *extents;
+    } rows[] = {{"layout=sizes groups=3 m=33 n=72 k=144", counts},
+                {"layout=sizes groups=3 m=33 n=128 k=256 b=preshuffled scale=block", counts},
+                {"layout=offsets groups=3 m=33 n=128 k=128 scale=block", ends},
+                {"layout=padded groups=2 m=17 n=72 k=144", padded},
+                {"layout=batched groups=2 m=17 n=128 k=128 b=preshuffled", NULL},
+                {"layout=n_offsets groups=3 m=17 n=72 k=144", n_ends},
+                {"layout=k_offsets groups=2 m=17 n=72 k=144", k_ends}};
+    for (int which = 0; which < CHIP_COUNT; which++)
+        for (size_t i = 0; i < COUNT(rows); i++) {
+            const kernel_row k = runs_row(which, "t32x128x128_cs_async");
+            launch_exact(&k, rows[i].shape, rows[i].extents);
+        }
+}
+
 static void lengths_and_groups_make_no_kernel(void **state) {
     (void)state;
     static const char *const rows[] = {"groups=1 m=1 n=128 k=128", "groups=64 m=500 n=1280 k=4096",
@@ -210,6 +270,7 @@ int main(void) {
         cmocka_unit_test(metadata_that_lie_past_the_first_round),
         cmocka_unit_test(columns_that_fill_no_quad_are_left),
         cmocka_unit_test(a_k_that_fills_no_load_harms_nobody_else),
+        cmocka_unit_test(nothing_past_an_operand_is_touched),
         cmocka_unit_test(lengths_and_groups_make_no_kernel),
     };
     runs_open();
