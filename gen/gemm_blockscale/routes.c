@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What `auto` means: conditions on m, n, k and the chip, each with the tags to try, best first. */
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/integer.h"
+#include "gen/gemm/search.h"
 #include "gen/gemm_blockscale/gemm_blockscale.h"
 
 enum { CHOICES_MAX = 2 /* tags of a row; also the widths of a split one */ };
@@ -77,22 +76,18 @@ static const route routes[] = {
     {always, ORDER_OF_TAG, {"t32x64x128_4w", "t16x64x128_4w"}},
 };
 
-enum { ROUTES = sizeof routes / sizeof *routes, FOUND_MAX = ROUTES * CHOICES_MAX };
+enum { ROUTES = sizeof routes / sizeof *routes };
+_Static_assert(ROUTES *CHOICES_MAX <= GEMM_FOUND_MAX, "choices");
 
 /* ---- split K ---- */
-
-enum { SPLITS_MAX = 8, SPLIT_BLOCKS_MIN = 2 /* scale blocks of a part */ };
 
 /* decode_tag: rows as few as m needs, and as many parts of K as the device has room for. */
 static void decode_tag(const job *j, int columns, char *out, size_t room) {
     const int rows = j->m <= 48 ? 16 : j->m <= 128 ? 32 : 64;
     const int depth = j->k % 256 ? 128 : 256;
-    const int64_t grid = tiles(j, rows, columns), most = j->k / (SPLIT_BLOCKS_MIN * GEMM_SCALE_K);
-    int64_t splits = grid ? ceil_div(j->chip->cus, grid) : 1;
-    if (splits > SPLITS_MAX) splits = SPLITS_MAX;
-    if (splits > most) splits = most;
+    const int parts = gemm_parts(j->chip, tiles(j, rows, columns), j->k);
     const int length = snprintf(out, room, "t%dx%dx%d_4w", rows, columns, depth);
-    if (splits > 1) snprintf(out + length, room - (size_t)length, "_sk%d", (int)splits);
+    if (parts > 1) snprintf(out + length, room - (size_t)length, "_sk%d", parts);
 }
 
 /* ---- raster by the model ---- */
@@ -137,48 +132,23 @@ static cdnagen_status best_order(const job *j, blockscale_variant *v) {
 
 /* ---- the search ---- */
 
-/* search: what one request for a rank has met so far. */
-typedef struct search {
-    const target *target;
-    const blockscale_shape *shape;
-    job job;
-    int rank, choices;                   /* asked for; found so far */
-    blockscale_variant found[FOUND_MAX]; /* in their order, each once */
-    text lacking;                        /* tags passed over, and why */
-} search;
-
-static int is_new(const search *s, const blockscale_variant *v) {
-    for (int i = 0; i < s->choices; i++)
-        if (!memcmp(&s->found[i], v, sizeof *v)) return 0;
-    return 1;
-}
-
-static cdnagen_status consider(search *s, const char *body, tile_order order) {
-    char tag[SYMBOL_MAX];
-    const atom *const a = gemm_atom_of(s->target->chip);
-    snprintf(tag, sizeof tag, "mfma%dx%dx%d_%s", a->m, a->n, a->k, body);
+static cdnagen_status consider(gemm_search *s, const job *j, const char *body, tile_order order) {
     blockscale_variant v;
-    TRY(tag_parse(&gemm_blockscale_family.tag, tag, &v));
+    TRY(gemm_search_parse(s, body, &v));
     /* Stores of several columns at once need rows of C that begin with such a group. */
-    if (v.cshuffle && s->job.n % GEMM_CS_COLUMNS) v.cshuffle = 0;
-    if (order != ORDER_OF_TAG) TRY(best_order(&s->job, &v));
-    blockscale_shape shape = *s->shape;
-    blockscale_complete(&v, &shape);
-    const cdnagen_status status = blockscale_check(s->target, &v, &shape);
-    if (status != CDNAGEN_OK) {
-        text_add(&s->lacking, "; %s: %s", tag, cdnagen_error());
-    } else if (is_new(s, &v)) {
-        s->found[s->choices++] = v;
-    }
+    if (v.cshuffle && j->n % GEMM_CS_COLUMNS) v.cshuffle = 0;
+    if (order != ORDER_OF_TAG) TRY(best_order(j, &v));
+    gemm_search_add(s, &v);
     return CDNAGEN_OK;
 }
 
-static cdnagen_status consider_route(search *s, const route *r) {
-    for (int i = 0; i < CHOICES_MAX && r->tags[i] && s->choices <= s->rank; i++) TRY(consider(s, r->tags[i], r->order));
-    for (int columns = 64; columns <= 128 && r->order == SPLIT_BY_GRID && s->choices <= s->rank; columns += 64) {
+static cdnagen_status consider_route(gemm_search *s, const job *j, const route *r) {
+    for (int i = 0; i < CHOICES_MAX && r->tags[i] && gemm_search_goes_on(s); i++)
+        TRY(consider(s, j, r->tags[i], r->order));
+    for (int columns = 64; columns <= 128 && r->order == SPLIT_BY_GRID && gemm_search_goes_on(s); columns += 64) {
         char tag[SYMBOL_MAX];
-        decode_tag(&s->job, columns, tag, sizeof tag);
-        TRY(consider(s, tag, r->order));
+        decode_tag(j, columns, tag, sizeof tag);
+        TRY(consider(s, j, tag, r->order));
     }
     return CDNAGEN_OK;
 }
@@ -190,18 +160,10 @@ cdnagen_status blockscale_route(const target *t, const void *shape, int rank, vo
                     given->m < 0   ? "m"
                     : given->n < 0 ? "n"
                                    : "k");
-    search s = {
-        .target = t, .shape = given, .rank = rank, .job = {t->chip, given->m, given->n, given->k, given->scale_n > 1}};
+    const job j = {t->chip, given->m, given->n, given->k, given->scale_n > 1};
+    gemm_search s = {.family = &gemm_blockscale_family, .target = t, .shape = given, .rank = rank};
     cdnagen_status status = CDNAGEN_OK;
-    for (int i = 0; i < ROUTES && !status && s.choices <= rank; i++)
-        if (routes[i].holds(&s.job)) status = consider_route(&s, &routes[i]);
-    if (!status && rank < s.choices)
-        memcpy(variant, &s.found[rank], sizeof s.found[rank]);
-    else if (!status)
-        status = fail(CDNAGEN_LIMIT,
-                      "gemm_blockscale: auto has %d choices for m=%" PRId64 " n=%" PRId64 " k=%" PRId64
-                      " on %s, all passed over%s",
-                      s.choices, given->m, given->n, given->k, t->chip->name, s.lacking.data ? s.lacking.data : "");
-    text_free(&s.lacking);
-    return status;
+    for (int i = 0; i < ROUTES && !status && gemm_search_goes_on(&s); i++)
+        if (routes[i].holds(&j)) status = consider_route(&s, &j, &routes[i]);
+    return gemm_search_end(&s, status, variant);
 }

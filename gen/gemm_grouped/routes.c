@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What `auto` means: the default tile, and narrower ones with K in parts for launches that would leave the device idle. */
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/integer.h"
+#include "gen/gemm/search.h"
 #include "gen/gemm_grouped/gemm_grouped.h"
 
 /* job: what the conditions ask. Where groups cut rows, columns or K, an even share stands for each group's. */
@@ -47,7 +46,7 @@ static int always(const job *j) {
 
 /* ---- tags ---- */
 
-enum { TAG_BYTES = 80, SPLITS_MAX = 8, SPLIT_BLOCKS_MIN = 2 /* scale blocks of a part */ };
+enum { TAG_BYTES = 80 };
 
 /* columns_of: the widest tile of those that N is a multiple of, where B or the scales allow no other. */
 static int columns_of(const job *j, int widest) {
@@ -62,11 +61,9 @@ static int depth_of(const job *j) { return j->shape->k % 256 ? 128 : 256; }
 /* Rows as few as a group needs; in parts of K as many as the device has room for. */
 static void narrow_tag(const job *j, int is_split, char out[TAG_BYTES]) {
     const int rows = j->rows <= 16 ? 16 : j->rows <= 32 ? 32 : 64, columns = columns_of(j, 64);
-    const int64_t grid = tiles(j, rows, columns);
-    int64_t splits = grid ? ceil_div(j->chip->cus, grid) : 1;
-    splits = smaller(smaller(splits, SPLITS_MAX), j->k / (SPLIT_BLOCKS_MIN * GEMM_SCALE_K));
+    const int parts = gemm_parts(j->chip, tiles(j, rows, columns), j->k);
     const int length = snprintf(out, TAG_BYTES, "t%dx%dx%d", rows, columns, depth_of(j));
-    if (is_split && splits > 1) snprintf(out + length, TAG_BYTES - (size_t)length, "_sk%d", (int)splits);
+    if (is_split && parts > 1) snprintf(out + length, TAG_BYTES - (size_t)length, "_sk%d", parts);
 }
 
 static void split_tag(const job *j, char out[TAG_BYTES]) { narrow_tag(j, 1, out); }
@@ -97,36 +94,7 @@ static const struct {
 } routes[] = {
     {is_starved, split_tag}, {is_starved, whole_tag}, {is_wide, wide_tag}, {always, default_tag}, {always, small_tag}};
 enum { ROUTES = sizeof routes / sizeof routes[0] };
-
-/* ---- the search ---- */
-
-/* search: what one request for a rank has met so far. */
-typedef struct search {
-    const target *target;
-    job job;
-    int choices;
-    grouped_variant found[ROUTES]; /* in their order, each once */
-    text lacking;                  /* tags passed over, and why */
-} search;
-
-static cdnagen_status consider(search *s, const char *body) {
-    char tag[SYMBOL_MAX];
-    const atom *const a = gemm_atom_of(s->job.chip);
-    snprintf(tag, sizeof tag, "mfma%dx%dx%d_%s", a->m, a->n, a->k, body);
-    grouped_variant v;
-    TRY(tag_parse(&gemm_grouped_family.tag, tag, &v));
-    grouped_shape shape = *s->job.shape;
-    grouped_complete(&v, &shape);
-    const cdnagen_status status = grouped_check(s->target, &v, &shape);
-    if (status != CDNAGEN_OK) {
-        text_add(&s->lacking, "; %s: %s", tag, cdnagen_error());
-        return CDNAGEN_OK;
-    }
-    for (int i = 0; i < s->choices; i++)
-        if (!memcmp(&s->found[i], &v, sizeof v)) return CDNAGEN_OK;
-    s->found[s->choices++] = v;
-    return CDNAGEN_OK;
-}
+_Static_assert(ROUTES <= (int)GEMM_FOUND_MAX, "choices");
 
 cdnagen_status grouped_route(const target *t, const void *shape, int rank, void *variant) {
     const grouped_shape *const given = shape;
@@ -139,22 +107,16 @@ cdnagen_status grouped_route(const target *t, const void *shape, int rank, void 
             return fail(CDNAGEN_BAD_SHAPE,
                         "gemm_grouped: auto chooses by groups, m, n and k, and %s is missing: give all four",
                         words[i].name);
-    search s = {.target = t, .job = job_of(t, given)};
+    const job j = job_of(t, given);
+    gemm_search s = {.family = &gemm_grouped_family, .target = t, .shape = given, .rank = rank};
     cdnagen_status status = CDNAGEN_OK;
-    for (int i = 0; i < ROUTES && !status && s.choices <= rank; i++) {
+    for (int i = 0; i < ROUTES && !status && gemm_search_goes_on(&s); i++) {
         char body[TAG_BYTES];
-        if (!routes[i].holds(&s.job)) continue;
-        routes[i].tag(&s.job, body);
-        status = consider(&s, body);
+        grouped_variant v;
+        if (!routes[i].holds(&j)) continue;
+        routes[i].tag(&j, body);
+        status = gemm_search_parse(&s, body, &v);
+        if (!status) gemm_search_add(&s, &v);
     }
-    if (!status && rank < s.choices)
-        memcpy(variant, &s.found[rank], sizeof s.found[rank]);
-    else if (!status)
-        status = fail(CDNAGEN_LIMIT,
-                      "gemm_grouped: auto has %d choices for groups=%" PRId64 " m=%" PRId64 " n=%" PRId64 " k=%" PRId64
-                      " on %s, all passed over%s",
-                      s.choices, given->groups, given->m, given->n, given->k, t->chip->name,
-                      s.lacking.data ? s.lacking.data : "");
-    text_free(&s.lacking);
-    return status;
+    return gemm_search_end(&s, status, variant);
 }
