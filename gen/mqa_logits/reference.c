@@ -90,8 +90,9 @@ cdnagen_status mqa_reference_logits(const mqa_operands *in, float *logits) {
 
 /* ---- grading ---- */
 
-#define CALC_DIFF_MAX 1e-3 /* of 1 - 2 sum(xy) / sum(x^2 + y^2) over finite places */
-#define MAX_REL_MAX 1e-3   /* of max |reference - out| / max |reference| */
+/* Both figures are to be less than this: 1 - 2 sum(xy) / sum(x^2 + y^2) over finite places, and
+ * max |reference - out| / max |reference|. */
+#define LESS_THAN 1e-3
 
 static uint32_t bits_of(float x) {
     uint32_t bits;
@@ -156,13 +157,13 @@ void mqa_grade_logits(const mqa_shape *s, const float *reference, const float *o
     if (total.bad) total.max_difference = NAN;
     const double calc_diff = total.finite > 1 && total.squares != 0 ? 1 - 2 * total.xy / total.squares : 0;
     const double max_rel = total.max_difference == 0 ? 0 : total.max_difference / total.max_reference;
-    grade_add(&g, "calc_diff", calc_diff, CALC_DIFF_MAX);
-    grade_add(&g, "max_rel", max_rel, MAX_REL_MAX);
+    grade_add(&g, "calc_diff", calc_diff, nextafter(LESS_THAN, 0));
+    grade_add(&g, "max_rel", max_rel, nextafter(LESS_THAN, 0));
     g.pass = grade_passes(&g);
     for (int64_t m = 0; m < s->seq && !g.first[0] && !g.pass; m++)
         for (int64_t n = 0; n < s->seq_kv && !g.first[0]; n++) {
             const float want = reference[m * s->seq_kv + n], got = out[m * stride + n];
-            if (want != -INFINITY && !(fabs((double)want - (double)got) <= MAX_REL_MAX * total.max_reference))
+            if (want != -INFINITY && !(fabs((double)want - (double)got) < LESS_THAN * total.max_reference))
                 note_first(&g, m, n, "logit", want, got);
         }
     *result = g;

@@ -393,6 +393,15 @@ static void a_single_finite_place_has_no_calc_diff(void **state) {
     assert_false(g.pass);
 }
 
+static void the_bound_itself_fails(void **state) {
+    (void)state;
+    const mqa_shape s = {.seq = 1, .seq_kv = 1, .clean = 1};
+    const float reference = 1000, out = 999;
+    grade g;
+    mqa_grade_logits(&s, &reference, &out, 1, 0, &g);
+    assert_true(!g.pass && grade_figure(&g, "max_rel") == 1e-3);
+}
+
 static void nothing_finite_or_all_zero(void **state) {
     (void)state;
     const mqa_shape s = {.seq = 1, .seq_kv = 2, .clean = 1};
@@ -446,6 +455,7 @@ int main(void) {
         cmocka_unit_test(calc_diff_by_hand),
         cmocka_unit_test(calc_diff_is_a_bound_of_its_own),
         cmocka_unit_test(a_single_finite_place_has_no_calc_diff),
+        cmocka_unit_test(the_bound_itself_fails),
         cmocka_unit_test(nothing_finite_or_all_zero),
         cmocka_unit_test(a_failed_allocation_leaks_nothing),
     };
