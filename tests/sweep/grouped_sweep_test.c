@@ -115,6 +115,12 @@ static const run_case cases[] = {
     {"all rows in the last group", T64, "groups=4 m=100 n=128 k=256 extents=0,0,0,100"},
     {"rows that no group has", T64, "groups=3 m=200 n=128 k=256 extents=70,0,60"},
     {"f16", T64, "layout=offsets groups=3 m=150 n=200 k=272 out=f16 data=exact"},
+    /* E4M3FN, which gfx942 converts */
+    {"OCP", T64, "groups=3 m=70 n=200 k=272 a_fp8=e4m3fn b_fp8=e4m3fn data=coherent"},
+    {"OCP, preshuffled", T128, "layout=batched groups=2 m=70 n=128 k=256 b=preshuffled b_fp8=e4m3fn"},
+    {"OCP, blocks", SQUARE, "layout=padded groups=3 m=70 n=128 k=256 scale=block a_fp8=e4m3fn data=exact"},
+    {"OCP, preshuffled, blocks", T64,
+     "layout=offsets groups=3 m=70 n=128 k=256 scale=block b=preshuffled a_fp8=e4m3fn b_fp8=e4m3fn"},
     /* starved launches */
     {"total M of 1", "auto", "groups=8 m=1 n=512 k=1024 extents=0,0,0,1,0,0,0,0"},
     {"few rows, deep K", "auto", "groups=4 m=24 n=128 k=2048"},
