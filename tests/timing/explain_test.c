@@ -84,6 +84,26 @@ static void large_shapes_are_looked_at_in_part(void **state) {
     command_free(&o);
 }
 
+/* The CU with the most to do stands for all, which is said where others have less. */
+static void uneven_workgroups_are_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *extents;
+        int uneven;
+    } rows[] = {{"16,16,976,16", 1}, {"256,256,256,256", 0}};
+    for (int i = 0; i < 2; i++) {
+        char line[200];
+        snprintf(line, sizeof line,
+                 "explain gemm_grouped:mfma16x16x128_t64x128x128_cs layout=k_offsets groups=4 m=512 n=512 k=1024 "
+                 "extents=%s --target gfx950",
+                 rows[i].extents);
+        outcome o = command_good(line);
+        assert_int_equal(strstr(o.out, "Workgroups differ in length") != NULL, rows[i].uneven);
+        assert_int_equal(strstr(o.out, "bytes and shares are told as if all were as long") != NULL, rows[i].uneven);
+        command_free(&o);
+    }
+}
+
 static void parameters_replace_the_table(void **state) {
     (void)state;
     command_shell("printf 'scalar_load = 100000\\n' > slow");
@@ -179,6 +199,7 @@ int main(void) {
         cmocka_unit_test(text_says_that_it_is_modelled),
         cmocka_unit_test(json_adds_up),
         cmocka_unit_test(large_shapes_are_looked_at_in_part),
+        cmocka_unit_test(uneven_workgroups_are_told),
         cmocka_unit_test(parameters_replace_the_table),
         cmocka_unit_test(a_diagnosis_says_what_it_was_made_from),
         cmocka_unit_test(a_diagnosis_as_text),
