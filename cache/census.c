@@ -75,11 +75,12 @@ static void delete_file(void *user, int folder, const char *name) {
     }
 }
 
-/* may_take: whether the visitor, if it takes entries, may take what is in there. */
+/* takes_trusted: whether the visitor takes entries, and only from where they can be trusted. */
+static int takes_trusted(const census *s) { return s->visitor && s->visitor->take && !s->visitor->trust_all; }
+
 static int may_take(census *s, int folder) {
     struct stat st;
-    if (!s->visitor || !s->visitor->take || s->visitor->trust_all) return 1;
-    return !fstat(folder, &st) && trust_of(&st, s->untrusted);
+    return !takes_trusted(s) || (!fstat(folder, &st) && trust_of(&st, s->untrusted));
 }
 
 static void visit_folders(census *s, int format) {
@@ -97,11 +98,11 @@ static void visit_folders(census *s, int format) {
 
 /* visit_all: every file of every folder. A directory or format folder that is absent has none. */
 static cdnagen_status visit_all(census *s, cache_census *out) {
-    const int root = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int root = trust_open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, !takes_trusted(s), s->untrusted);
     const int format =
         root < 0 ? -1 : openat(root, CACHE_FORMAT_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (format >= 0) {
-        if (may_take(s, root) && may_take(s, format)) visit_folders(s, format);
+        if (may_take(s, format)) visit_folders(s, format);
         close(format);
     } else if (errno != ENOENT) {
         s->error = errno;

@@ -52,11 +52,21 @@ static int open_below(int parent, const char *name, int make) {
     return fd;
 }
 
-static int open_root(const char *dir, int make) {
-    const int fd = open(dir, FOLDER_FLAGS);
-    if (fd >= 0 || errno != ENOENT || !make) return fd;
-    errno = make_root(dir);
-    return errno ? -1 : open(dir, FOLDER_FLAGS);
+static void warn_of_trust(cache *c, const char *dir, const char *below, const char *why) {
+    cache_warn(c, "directory %s%s %s. It is not used: %s", dir, below, why, trust_advice);
+}
+
+static int open_root(cache *c, const char *dir, int make) {
+    char why[TRUST_WHY_BYTES] = "";
+    int fd = trust_open(dir, FOLDER_FLAGS, c->trust_all, why);
+    if (fd < 0 && errno == ENOENT && make) {
+        errno = make_root(dir);
+        if (!errno) fd = trust_open(dir, FOLDER_FLAGS, c->trust_all, why);
+    }
+    const int error = errno;
+    if (*why) warn_of_trust(c, dir, "", why);
+    errno = error;
+    return fd;
 }
 
 /* trusted: fd, which is closed if it may not decide which code is loaded. */
@@ -64,7 +74,7 @@ static int trusted(cache *c, const char *dir, int fd, const char *below) {
     struct stat st;
     char why[TRUST_WHY_BYTES] = "cannot be looked at";
     if (fd < 0 || c->trust_all || (!fstat(fd, &st) && trust_of(&st, why))) return fd;
-    cache_warn(c, "directory %s%s %s. It is not used: %s", dir, below, why, trust_advice);
+    warn_of_trust(c, dir, below, why);
     close(fd);
     errno = EPERM;
     return -1;
@@ -72,7 +82,7 @@ static int trusted(cache *c, const char *dir, int fd, const char *below) {
 
 int folder_open(cache *c, const char *dir, const char *key, int make) {
     const char hex[3] = {key[0], key[1], 0};
-    int fd = trusted(c, dir, open_root(dir, make), "");
+    int fd = open_root(c, dir, make);
     if (fd >= 0) fd = trusted(c, dir, open_below(fd, CACHE_FORMAT_FOLDER, make), "/" CACHE_FORMAT_FOLDER);
     if (fd >= 0) fd = trusted(c, dir, open_below(fd, hex, make), "/" CACHE_FORMAT_FOLDER "/<2 hex>");
     if (fd < 0 && (make || errno != ENOENT))

@@ -129,12 +129,10 @@ static cdnagen_status keep_places(pack *p) {
     return CDNAGEN_OK;
 }
 
-static cdnagen_status read_manifest(pack *p, int trust_all) {
-    char why[TRUST_WHY_BYTES];
+static cdnagen_status read_manifest(pack *p) {
     struct stat st;
     if (fstat(p->fd, &st)) return read_failed();
     if (!S_ISREG(st.st_mode)) return fail(CDNAGEN_IO, "it is no regular file");
-    if (!trust_all && !trust_of(&st, why)) return fail(CDNAGEN_IO, "it %s: %s", why, trust_advice);
     const uint64_t file_bytes = (uint64_t)st.st_size;
     pack_header h = {.magic = ""};
     const size_t first = file_bytes < sizeof h ? (size_t)file_bytes : sizeof h;
@@ -149,8 +147,13 @@ static cdnagen_status read_manifest(pack *p, int trust_all) {
     return keep_places(p);
 }
 
-/* open_owned: a pack that closes fd; fd < 0: errno says why. */
-static cdnagen_status open_owned(int fd, const char *path, int trust_all, pack **out) {
+static cdnagen_status not_open(int error, const char *untrusted) {
+    return *untrusted ? fail(CDNAGEN_IO, "it %s: %s", untrusted, trust_advice)
+                      : fail(CDNAGEN_IO, "it cannot be opened: %s", strerror(error));
+}
+
+/* open_owned: a pack that closes fd; fd < 0: errno, and `untrusted` if that has words, say why. */
+static cdnagen_status open_owned(int fd, const char *path, const char *untrusted, pack **out) {
     const int error = errno;
     pack *p = mem_alloc(sizeof *p);
     if (!p) {
@@ -158,8 +161,7 @@ static cdnagen_status open_owned(int fd, const char *path, int trust_all, pack *
         return fail_no_memory();
     }
     p->fd = fd;
-    cdnagen_status status =
-        fd < 0 ? fail(CDNAGEN_IO, "it cannot be opened: %s", strerror(error)) : read_manifest(p, trust_all);
+    cdnagen_status status = fd < 0 ? not_open(error, untrusted) : read_manifest(p);
     if (status == CDNAGEN_IO) {
         char why[512];
         strncpy(why, cdnagen_error(), sizeof why - 1);
@@ -174,11 +176,12 @@ static cdnagen_status open_owned(int fd, const char *path, int trust_all, pack *
 }
 
 cdnagen_status pack_open(const char *path, int trust_all, pack **out) {
-    return open_owned(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), path, trust_all, out);
+    char untrusted[TRUST_WHY_BYTES] = "";
+    return open_owned(trust_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, trust_all, untrusted), path, untrusted, out);
 }
 
-cdnagen_status pack_open_file(int fd, const char *path, int trust_all, pack **out) {
-    return open_owned(fcntl(fd, F_DUPFD_CLOEXEC, 0), path, trust_all, out);
+cdnagen_status pack_open_file(int fd, const char *path, pack **out) {
+    return open_owned(fcntl(fd, F_DUPFD_CLOEXEC, 0), path, "", out);
 }
 
 void pack_close(pack *p) {

@@ -16,7 +16,7 @@ typedef struct pack pack;
  * errors: IO, naming the file, what is wrong and at which byte; NO_MEMORY   owner: pack_close */
 cdnagen_status pack_open(const char *path, int trust_all, pack **out);
 /* pack_open_file: of a file that is open, and stays so; `path` is for errors.   errors: as pack_open */
-cdnagen_status pack_open_file(int fd, const char *path, int trust_all, pack **out);
+cdnagen_status pack_open_file(int fd, const char *path, pack **out);
 void pack_close(pack *p); /* NULL is fine */
 
 size_t pack_count(const pack *p);

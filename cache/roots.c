@@ -36,17 +36,16 @@ static int is_file(const char *path) {
 
 /* can_write: whether this user can put files below `path`, or make it below the nearest folder that exists. */
 static int can_write(const char *path, int trust_all) {
-    char why[TRUST_WHY_BYTES];
-    char at[PATH_MAX];
+    char why[TRUST_WHY_BYTES], at[PATH_MAX];
     struct stat st;
     const size_t size = strlen(path) + 1;
     if (size > sizeof at) return 0;
     memcpy(at, path, size);
-    for (int absent = 0;; absent = 1) {
-        if (!stat(at, &st)) {
-            const int ours = absent || trust_all || trust_of(&st, why); /* as folder_open trusts it */
-            return S_ISDIR(st.st_mode) && ours && !faccessat(AT_FDCWD, at, W_OK | X_OK, AT_EACCESS);
-        }
+    const int fd = trust_open(path, O_PATH | O_CLOEXEC, trust_all, why); /* as folder_open will */
+    if (fd < 0 && errno != ENOENT) return 0;
+    if (fd >= 0) close(fd);
+    for (;;) {
+        if (!stat(at, &st)) return S_ISDIR(st.st_mode) && !faccessat(AT_FDCWD, at, W_OK | X_OK, AT_EACCESS);
         char *const slash = strrchr(at, '/');
         if (errno != ENOENT) return 0;
         if (slash)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cdnagen doctor: what this machine has, and what is wrong with it. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,13 +20,13 @@ static void show_hip(void) {
         printf("HIP          %s\n", hip->provider);
 }
 
-/* trouble: why a cache root that exists will not be used as it should; "" if it will. */
-static const char *trouble(const char *root, int written) {
+/* trouble: why a cache root will not be used as it should, ending in what `untrusted` then says; "" if it will. */
+static const char *trouble(const char *root, int written, char untrusted[TRUST_WHY_BYTES]) {
     struct stat st;
+    const int fd = trust_open(root, O_PATH | O_CLOEXEC, cache_default_trust(), untrusted);
+    if (fd >= 0) close(fd);
+    if (*untrusted) return ": NOT TRUSTED: it ";
     if (stat(root, &st)) return "";
-    char why[TRUST_WHY_BYTES];
-    if ((S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && !cache_default_trust() && !trust_of(&st, why))
-        return st.st_mode & S_IWOTH ? ": EVERY USER CAN WRITE IT" : ": BELONGS TO ANOTHER USER";
     if (S_ISREG(st.st_mode)) {
         pack *p = NULL;
         if (pack_open(root, 1, &p)) return ": NOT A PACK";
@@ -46,7 +47,9 @@ static void show_cache(void) {
         printf("cache        memory only: %s\n", why);
     char *root;
     for (int i = 0; roots && !off && (root = cache_root(roots, (size_t)i)); i++) {
-        printf("%-12s %s (from %s)%s\n", i ? "" : "cache", root, why, trouble(root, i == cache_writable_root(roots)));
+        char untrusted[TRUST_WHY_BYTES] = "";
+        const char *const what = trouble(root, i == cache_writable_root(roots), untrusted);
+        printf("%-12s %s (from %s)%s%s\n", i ? "" : "cache", root, why, what, untrusted);
         mem_free(root);
     }
     mem_free(roots);

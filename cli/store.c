@@ -15,7 +15,7 @@
 /* check_pack: that every entry is sound; whoever can write it, as nothing is loaded.   errors: IO, NO_MEMORY */
 static cdnagen_status check_pack(FILE *f, const char *path) {
     pack *p = NULL;
-    TRY(pack_open_file(fileno(f), path, 1, &p));
+    TRY(pack_open_file(fileno(f), path, &p));
     cdnagen_status status = CDNAGEN_OK;
     for (size_t i = 0; i < pack_count(p) && !status; i++) {
         const char *what = NULL;

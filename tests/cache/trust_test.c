@@ -116,6 +116,70 @@ static void what_others_can_write_is_left_alone(void **state) {
     }
 }
 
+/* A root of user PLAIN's with an entry, in a folder that becomes `mode` and `owner`'s. */
+static void make_root_in(const char *folder, unsigned owner, unsigned mode) {
+    const row r = {.part = ROOT, .owner = PLAIN, .mode = 0755};
+    assert_int_equal(mkdir(folder, 0755), 0);
+    make_root(&r, (char *)scratch_path("%s/root", folder));
+    assert_int_equal(chown(folder, owner, owner), 0);
+    assert_int_equal(chmod(folder, mode), 0);
+}
+
+static void make_link(const char *path, const char *to, unsigned owner) {
+    assert_int_equal(symlink(to, path), 0);
+    assert_int_equal(lchown(path, owner, owner), 0);
+}
+
+/* All of these end at a sound root of the one who asks. */
+static void a_way_that_others_can_turn_is_not_taken(void **state) {
+    (void)state;
+    static const char exchange[] = "every user can exchange it", theirs[] = "belongs to user 65534 and neither to this";
+    static const row ways[] = {
+        {.name = "plain/root"},
+        {.name = "plain/./../plain//root/"},
+        {.name = "sticky/root"},
+        {.name = "theirs/root"}, /* whom its user chose */
+        {.name = "plain/link"},
+        {.name = "plain/whole"},
+        {.name = "sticky/own"},
+        {.name = "open/root", .why = exchange},
+        {.name = "open/absent", .why = exchange},
+        {.name = "open/link", .why = exchange},
+        {.name = "plain/to_open", .why = exchange},
+        {.name = "open/../plain/root", .why = exchange},
+        {.name = "sticky/theirs/root", .why = theirs},
+        {.name = "sticky/link", .why = theirs},
+        {.name = "plain/to_link", .why = theirs},
+        {.name = "plain/loop", .why = ""},
+    };
+    if (geteuid()) {
+        print_message("needs root, to act as other users\n");
+        skip();
+    }
+    char *dir = scratch_dir();
+    assert_int_equal(chmod(dir, 0755), 0);
+    make_root_in(scratch_path("%s/plain", dir), 0, 0755);
+    make_root_in(scratch_path("%s/open", dir), 0, 0777);
+    make_root_in(scratch_path("%s/theirs", dir), OTHER, 0755);
+    make_root_in(scratch_path("%s/sticky", dir), 0, 01777);
+    make_root_in(scratch_path("%s/sticky/theirs", dir), OTHER, 0755);
+    make_link(scratch_path("%s/plain/link", dir), "../sticky/own", 0);
+    make_link(scratch_path("%s/plain/whole", dir), scratch_path("%s/plain/root", dir), OTHER);
+    make_link(scratch_path("%s/plain/to_open", dir), "../open/root", PLAIN);
+    make_link(scratch_path("%s/plain/to_link", dir), "../sticky/link", PLAIN);
+    make_link(scratch_path("%s/plain/loop", dir), "loop", PLAIN);
+    make_link(scratch_path("%s/open/link", dir), scratch_path("%s/plain/root", dir), PLAIN);
+    make_link(scratch_path("%s/sticky/own", dir), "../plain/root", PLAIN);
+    make_link(scratch_path("%s/sticky/link", dir), "../plain/root", OTHER);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const trial t = {&ways[i], scratch_path("%s/%s", dir, ways[i].name), 0};
+        const int files = scratch_files(dir, ""), result = in_child(ask, (void *)&t, PLAIN);
+        if (result) fail_msg("%s: check %d failed", ways[i].name, result);
+        if (ways[i].why) assert_int_equal(scratch_files(dir, ""), files);
+    }
+    scratch_remove(dir);
+}
+
 static void take_one(void *user, cache_blob *entry) {
     (void)entry;
     ++*(int *)user;
@@ -217,6 +281,7 @@ static void a_umask_of_zero_lets_nobody_in(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_others_can_write_is_left_alone),
+        cmocka_unit_test(a_way_that_others_can_turn_is_not_taken),
         cmocka_unit_test(entries_are_not_taken_from_what_others_can_write),
         cmocka_unit_test(what_is_new_goes_past_a_root_that_others_can_write),
         cmocka_unit_test(a_umask_of_zero_lets_nobody_in),

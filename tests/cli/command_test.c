@@ -200,7 +200,7 @@ static void test_doctor_on_the_cache(void **state) {
     } rows[] = {{"", "(from CDNAGEN_CACHE_DIR)\n"},
                 {"CDNAGEN_CACHE=off", "cache        none: CDNAGEN_CACHE=off"},
                 {"CDNAGEN_CACHE_DIR=file", "file (from CDNAGEN_CACHE_DIR): NOT A PACK"},
-                {"CDNAGEN_CACHE_DIR=open", "open (from CDNAGEN_CACHE_DIR): EVERY USER CAN WRITE IT"},
+                {"CDNAGEN_CACHE_DIR=open", "open (from CDNAGEN_CACHE_DIR): NOT TRUSTED: it of user"},
                 {"CDNAGEN_CACHE_DIR=open CDNAGEN_CACHE_TRUST=all", "open (from CDNAGEN_CACHE_DIR)\n"},
                 {"-u CDNAGEN_CACHE_DIR -u HOME -u XDG_CACHE_HOME", "memory only: HOME is not set"}};
     command_shell("touch file && mkdir open && chmod 0777 open");
