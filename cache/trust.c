@@ -74,17 +74,17 @@ static int walk(const char *path, int flags, char why[TRUST_WHY_BYTES]) {
         const int folder = fd;
         struct stat st = {.st_uid = geteuid()}; /* what is absent is this user's to make */
         fd = -1;
-        errno = take_name(way, name);
-        if (!errno && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) && errno == ENOENT) last = 1;
-        if ((!errno || last) && !step_is_safe(folder, name, &st, why)) errno = EPERM;
-        if (!errno && S_ISLNK(st.st_mode)) {
-            errno = ++links > WAY_LINKS ? ELOOP : follow(folder, name, way);
-            if (!errno) fd = *way == '/' ? open("/", WAY_FLAGS) : fcntl(folder, F_DUPFD_CLOEXEC, 0);
-        } else if (!errno) {
+        int error = take_name(way, name);
+        if (!error && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW)) error = errno;
+        if ((!error || error == ENOENT) && !step_is_safe(folder, name, &st, why)) error = EPERM;
+        if (!error && S_ISLNK(st.st_mode)) {
+            error = ++links > WAY_LINKS ? ELOOP : follow(folder, name, way);
+            if (!error) fd = *way == '/' ? open("/", WAY_FLAGS) : fcntl(folder, F_DUPFD_CLOEXEC, 0);
+        } else if (!error) {
             last = !*way;
             fd = openat(folder, name, (last ? flags : WAY_FLAGS) | O_NOFOLLOW);
         }
-        const int error = errno;
+        if (!error && fd < 0) error = errno;
         close(folder);
         errno = error;
     }
