@@ -141,9 +141,9 @@ typedef struct tuning {
     size_t axis_count;
     /* point: the index-th for the target; 0 at the end. */
     int (*point)(const target *t, int index, tune_point *out);
-    /* seed: the index-th tag that a search may begin at, besides what `auto` means now; NULL at the end. Those that do not
-     * serve a shape are passed over. */
-    const char *(*seed)(const target *t, int index);
+    /* seeds: tags that a search may begin at, besides what `auto` means now, NULL-terminated. Those that do not serve a shape
+     * are passed over. */
+    const char *const *seeds;
     /* prune: why a legal plan is not worth compiling; NULL: it is. */
     const char *(*prune)(const plan *p);
     /* mfmas: matrix instructions that a launch of p's shape cannot do without. */

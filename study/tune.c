@@ -102,11 +102,10 @@ static cdnagen_status visit_seeds(search *s) {
     const family *const f = s->tuner->family;
     _Alignas(16) unsigned char variant[VARIANT_BYTES_MAX] = {0};
     _Alignas(16) unsigned char shape[SHAPE_BYTES_MAX] = {0};
-    const char *tag;
     int better;
     TRY(shape_parse(&f->shape, s->point.shape, shape));
-    for (int i = 0; (tag = f->tuning->seed(s->tuner->target, i)); i++) {
-        TRY(tag_parse(&f->tag, tag, variant));
+    for (const char *const *tag = f->tuning->seeds; *tag; tag++) {
+        TRY(tag_parse(&f->tag, *tag, variant));
         TRY(visit(s, variant, &better));
     }
     for (int i = 0; i < AUTO_SEEDS_MAX && !f->route(s->tuner->target, shape, i, variant); i++)

@@ -125,8 +125,8 @@ static cdnagen_status check_spans(const plan *p, const cdnagen_gemm_blockscale_a
     return CDNAGEN_OK;
 }
 
-/* The buffers in the order of the kernel's pointers. */
-static cdnagen_status check_buffers(const plan *p, const cdnagen_gemm_blockscale_args *a, const strides *t) {
+/* bind_buffers: in the order of the kernel's pointers. */
+static cdnagen_status bind_buffers(const plan *p, const cdnagen_gemm_blockscale_args *a, const strides *t, launch *l) {
     const blockscale_variant *const v = (const blockscale_variant *)p->variant;
     const blockscale_shape *const s = (const blockscale_shape *)p->shape;
     const int64_t k_blocks = ceil_div(a->k, GEMM_SCALE_K), a_rows = scale_rows(a->m, s->scale_m);
@@ -148,7 +148,8 @@ static cdnagen_status check_buffers(const plan *p, const cdnagen_gemm_blockscale
     for (int i = 0; i < COUNT; i++) TRY(argument_check(op, &arguments[i]));
     for (int written = BLOCKSCALE_C; written < COUNT; written++)
         for (int i = 0; i < written; i++) TRY(arguments_apart(op, &arguments[i], &arguments[written]));
-    return check_spans(p, a, t);
+    for (int i = 0; i < COUNT; i++) argument_put_pointer(l, p, i, arguments[i].buffer.ptr);
+    return CDNAGEN_OK;
 }
 
 /* ---- bind ---- */
@@ -170,7 +171,8 @@ cdnagen_status blockscale_bind(const plan *p, const device_facts *facts, const v
     TRY(check_class(p, a));
     strides t = {0};
     TRY(resolve_strides(p, a, &t));
-    TRY(check_buffers(p, a, &t));
+    TRY(bind_buffers(p, a, &t, &l));
+    TRY(check_spans(p, a, &t));
     enum { TILES_MAX = INT32_MAX / 64 /* tiles of a band, which the kernel counts in 31 bits */ };
     const int64_t tiles = blockscale_tiles_of(v, a->m, a->n).count, groups = workgroups(p, facts, tiles);
     TRY(check_workgroups(op, p, groups, "take a tag with a larger tile"));
@@ -181,12 +183,6 @@ cdnagen_status blockscale_bind(const plan *p, const device_facts *facts, const v
                     op, tiles, TILES_MAX);
     set_grid(p, facts, a->m, a->n, l.grid);
 
-    argument_put_pointer(&l, p, BLOCKSCALE_A, a->a.ptr);
-    argument_put_pointer(&l, p, BLOCKSCALE_B, a->b.ptr);
-    argument_put_pointer(&l, p, BLOCKSCALE_A_SCALES, a->a_scales.ptr);
-    argument_put_pointer(&l, p, BLOCKSCALE_B_SCALES, a->b_scales.ptr);
-    argument_put_pointer(&l, p, BLOCKSCALE_C, a->c.ptr);
-    argument_put_pointer(&l, p, BLOCKSCALE_WORKSPACE, a->workspace.ptr);
     argument_put(&l, p, BLOCKSCALE_A_STRIDE, t.a);
     argument_put(&l, p, BLOCKSCALE_B_STRIDE, t.b);
     argument_put(&l, p, BLOCKSCALE_A_SCALES_STRIDE, t.a_scales);

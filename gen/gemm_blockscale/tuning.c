@@ -49,12 +49,8 @@ static const char *const seeds[] = {
     "mfma16x16x128_t128x256x128_8w",
     "mfma16x16x32_t64x128x128_4w_cs",
     "mfma16x16x32_t16x64x256_4w",
+    NULL,
 };
-
-static const char *seed(const target *t, int index) {
-    (void)t;
-    return index >= 0 && index < (int)(sizeof seeds / sizeof *seeds) ? seeds[index] : NULL;
-}
 
 static const char *prune(const plan *p) {
     const chip *const c = p->target.chip;
@@ -74,6 +70,6 @@ static double mfmas(const plan *p) {
 const tuning blockscale_tuning = {.axes = axes,
                                   .axis_count = sizeof axes / sizeof *axes,
                                   .point = point,
-                                  .seed = seed,
+                                  .seeds = seeds,
                                   .prune = prune,
                                   .mfmas = mfmas};

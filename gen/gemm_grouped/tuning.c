@@ -51,13 +51,11 @@ static int point(const target *t, int index, tune_point *out) {
 /* ---- where to begin, what not to try ---- */
 
 static const char *const seeds[] = {"mfma16x16x128_t128x128x128_cs_async_wpe2",
-                                    "mfma16x16x128_t64x256x128_cs_async_wpe2", "mfma16x16x128_t16x64x256",
-                                    "mfma16x16x32_t128x128x128_cs_wpe2", "mfma16x16x32_t16x64x256"};
-
-static const char *seed(const target *t, int index) {
-    (void)t;
-    return index >= 0 && index < (int)(sizeof seeds / sizeof *seeds) ? seeds[index] : NULL;
-}
+                                    "mfma16x16x128_t64x256x128_cs_async_wpe2",
+                                    "mfma16x16x128_t16x64x256",
+                                    "mfma16x16x32_t128x128x128_cs_wpe2",
+                                    "mfma16x16x32_t16x64x256",
+                                    NULL};
 
 /* Tiles that a group's columns or K leave partly empty are worth a look only where every tile does. */
 static int has_needless_tails(const grouped_shape *s, int bn, int bk) {
@@ -87,7 +85,7 @@ static double mfmas(const plan *p) {
 const tuning grouped_tuning = {.axes = axes,
                                .axis_count = sizeof axes / sizeof *axes,
                                .point = point,
-                               .seed = seed,
+                               .seeds = seeds,
                                .prune = prune,
                                .mfmas = mfmas};
 

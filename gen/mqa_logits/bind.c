@@ -138,13 +138,7 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
     if (mqa_splits_are_guessed(p, facts, a->num_splits)) l.note = guessed;
     memcpy(l.grid, (const uint32_t[]){(uint32_t)workgroups, (uint32_t)splits, 1}, sizeof l.grid);
 
-    argument_put_pointer(&l, p, MQA_Q, a->q.ptr);
-    argument_put_pointer(&l, p, MQA_KV, a->kv.ptr);
-    argument_put_pointer(&l, p, MQA_KV_SCALES, a->kv_scales.ptr);
-    argument_put_pointer(&l, p, MQA_WEIGHTS, a->weights.ptr);
-    argument_put_pointer(&l, p, MQA_CU_STARTS, a->cu_starts.ptr);
-    argument_put_pointer(&l, p, MQA_CU_ENDS, a->cu_ends.ptr);
-    argument_put_pointer(&l, p, MQA_LOGITS, a->logits.ptr);
+    for (int i = 0; i <= MQA_LOGITS; i++) argument_put_pointer(&l, p, i, arguments[i].buffer.ptr);
     argument_put(&l, p, MQA_Q_STRIDE, to.q);
     argument_put(&l, p, MQA_Q_HEAD_STRIDE, to.q_head);
     argument_put(&l, p, MQA_KV_STRIDE, to.kv);

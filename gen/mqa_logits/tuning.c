@@ -81,12 +81,8 @@ static const char *const seeds[] = {
     "mfma16x16x32_bkv128_r4_w2_hfma",
     "mfma32x32x16_bkv128_r1_w4_hfma",
     "mfma32x32x64_bkv128_r2_w4_hfma",
+    NULL,
 };
-
-static const char *seed(const target *t, int index) {
-    (void)t;
-    return index >= 0 && index < (int)(sizeof seeds / sizeof *seeds) ? seeds[index] : NULL;
-}
 
 /* Registers that a wave holds from its first tile to its last, and the sums of one n-tile; the compiler needs more. */
 static int registers(const mqa_variant *v, const mqa_shape *s, const mqa_geometry *g) {
@@ -121,6 +117,6 @@ static double mfmas(const plan *p) {
 const tuning mqa_tuning = {.axes = axes,
                            .axis_count = sizeof axes / sizeof *axes,
                            .point = point,
-                           .seed = seed,
+                           .seeds = seeds,
                            .prune = prune,
                            .mfmas = mfmas};

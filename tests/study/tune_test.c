@@ -41,10 +41,7 @@ static int point(const target *t, int index, tune_point *out) {
     snprintf(out->bounds, sizeof out->bounds, "32, 64, %s, ANY", index ? "ANY" : "8");
     return index < 2;
 }
-static const char *seed(const target *t, int index) {
-    (void)t;
-    return index ? NULL : "mfma32x32x64_bkv64_r1_w1_lds2_rs";
-}
+static const char *const seeds[] = {"mfma32x32x64_bkv64_r1_w1_lds2_rs", NULL};
 static const char *no_prune(const plan *p) {
     (void)p;
     return NULL;
@@ -78,7 +75,7 @@ typedef struct operator_of_test {
 static void make_operator(operator_of_test *o) {
     o->family = *family_find("mqa_logits", 10);
     o->workload = *o->family.workload;
-    o->tuning = (tuning){axes, 3, point, seed, no_prune, no_mfmas};
+    o->tuning = (tuning){axes, 3, point, seeds, no_prune, no_mfmas};
     o->family.route = no_route;
     o->family.workload = &o->workload;
     o->family.tuning = &o->tuning;
