@@ -28,13 +28,21 @@ cdnagen_status argument_check(const char *op, const argument *a) {
     return CDNAGEN_OK;
 }
 
-cdnagen_status arguments_apart(const char *op, const argument *other, const argument *written) {
+static cdnagen_status check_apart(const char *op, const argument *other, const argument *written) {
     const uintptr_t a = (uintptr_t)other->buffer.ptr, b = (uintptr_t)written->buffer.ptr;
     if (!other->needed || !written->needed) return CDNAGEN_OK;
     if (a < b ? b - a >= other->needed : a - b >= written->needed) return CDNAGEN_OK;
     return fail(CDNAGEN_BAD_ARGUMENT,
                 "%s: %s at %p, %" PRIu64 " bytes, overlaps %s at %p, %" PRIu64 " bytes: give it memory of its own", op,
                 written->name, written->buffer.ptr, written->needed, other->name, other->buffer.ptr, other->needed);
+}
+
+cdnagen_status arguments_check(const char *op, const argument *arguments, int count) {
+    for (int i = 0; i < count; i++) TRY(argument_check(op, &arguments[i]));
+    for (int w = 0; w < count; w++)
+        for (int i = 0; i < count && arguments[w].is_written; i++)
+            if (i < w || (i > w && !arguments[i].is_written)) TRY(check_apart(op, &arguments[i], &arguments[w]));
+    return CDNAGEN_OK;
 }
 
 cdnagen_status argument_length(const char *op, const char *name, int64_t length, int64_t most) {
@@ -64,6 +72,6 @@ void argument_put(launch *l, const plan *p, int which, int64_t value) {
         memcpy(l->kernarg + to->offset, &value, sizeof value);
 }
 
-void argument_put_pointer(launch *l, const plan *p, int which, const void *address) {
-    argument_put(l, p, which, (int64_t)(uintptr_t)address);
+void arguments_put(launch *l, const plan *p, const argument *arguments, int count) {
+    for (int i = 0; i < count; i++) argument_put(l, p, i, (int64_t)(uintptr_t)arguments[i].buffer.ptr);
 }

@@ -137,18 +137,16 @@ static cdnagen_status bind_buffers(const plan *p, const cdnagen_gemm_blockscale_
     /* The bounds of a buffer are checked a word at a time, so that the last row's last word is read whole. */
     const int64_t row = ceil_div(a->k, GEMM_ROW_WORD) * GEMM_ROW_WORD;
     const argument arguments[] = {
-        {"a", a->a, argument_bytes(a->m, t->a, row, 1), 16},
-        {"b", a->b, argument_bytes(a->n, t->b, row, 1), 16},
-        {"a_scales", a->a_scales, a_scales, (unsigned)scale},
-        {"b_scales", a->b_scales, b_scales, (unsigned)scale},
-        {"c", a->c, argument_bytes(a->m, t->c, a->n, 2), v->cshuffle ? 2 * GEMM_CS_COLUMNS : 2},
-        {"workspace", a->workspace, blockscale_workspace_bytes(v, a->m, a->n), GEMM_WORKSPACE_ALIGN},
+        {"a", a->a, argument_bytes(a->m, t->a, row, 1), 16, 0},
+        {"b", a->b, argument_bytes(a->n, t->b, row, 1), 16, 0},
+        {"a_scales", a->a_scales, a_scales, (unsigned)scale, 0},
+        {"b_scales", a->b_scales, b_scales, (unsigned)scale, 0},
+        {"c", a->c, argument_bytes(a->m, t->c, a->n, 2), v->cshuffle ? 2 * GEMM_CS_COLUMNS : 2, 1},
+        {"workspace", a->workspace, blockscale_workspace_bytes(v, a->m, a->n), GEMM_WORKSPACE_ALIGN, 1},
     };
     enum { COUNT = sizeof arguments / sizeof arguments[0] };
-    for (int i = 0; i < COUNT; i++) TRY(argument_check(op, &arguments[i]));
-    for (int written = BLOCKSCALE_C; written < COUNT; written++)
-        for (int i = 0; i < written; i++) TRY(arguments_apart(op, &arguments[i], &arguments[written]));
-    for (int i = 0; i < COUNT; i++) argument_put_pointer(l, p, i, arguments[i].buffer.ptr);
+    TRY(arguments_check(op, arguments, COUNT));
+    arguments_put(l, p, arguments, COUNT);
     return CDNAGEN_OK;
 }
 

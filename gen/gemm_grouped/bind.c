@@ -93,18 +93,10 @@ static void list_arguments(const plan *p, const cdnagen_gemm_grouped_args *a, ar
     grouped_lengths(&lengths, elements);
     for (int i = 0; i < GROUPED_WORKSPACE; i++)
         out[i] = (argument){rows[i].name, rows[i].buffer, argument_bytes(1, 0, elements[i], rows[i].bytes),
-                            rows[i].alignment};
+                            rows[i].alignment, i == GROUPED_C};
     const uint64_t workspace = grouped_workspace_bytes((const grouped_variant *)p->variant,
                                                        (const grouped_shape *)p->shape, a->groups, a->m, a->n);
-    out[GROUPED_WORKSPACE] = (argument){"workspace", a->workspace, workspace, GEMM_WORKSPACE_ALIGN};
-}
-
-static cdnagen_status check_arguments(const argument *arguments) {
-    for (int i = 0; i < ARGUMENTS; i++) TRY(argument_check(op, &arguments[i]));
-    for (int written = GROUPED_C; written < ARGUMENTS; written += GROUPED_WORKSPACE - GROUPED_C)
-        for (int i = 0; i < ARGUMENTS; i++)
-            if (i != written) TRY(arguments_apart(op, &arguments[i], &arguments[written]));
-    return CDNAGEN_OK;
+    out[GROUPED_WORKSPACE] = (argument){"workspace", a->workspace, workspace, GEMM_WORKSPACE_ALIGN, 1};
 }
 
 static cdnagen_status check_numbers(const plan *p, const cdnagen_gemm_grouped_args *a) {
@@ -146,12 +138,12 @@ cdnagen_status grouped_bind(const plan *p, const device_facts *facts, const void
     TRY(check_spans(p, a));
     argument arguments[ARGUMENTS];
     list_arguments(p, a, arguments);
-    TRY(check_arguments(arguments));
+    TRY(arguments_check(op, arguments, ARGUMENTS));
     const grouped_tiles t = tiles_of(p, a->groups, a->m, a->n);
     TRY(check_workgroups(op, p, t.rows * t.columns, "take a tag with a larger tile"));
     launch l = {.kernarg_bytes = p->kernarg_bytes};
     set_grid(p, &t, l.grid);
-    for (int i = 0; i < ARGUMENTS; i++) argument_put_pointer(&l, p, i, arguments[i].buffer.ptr);
+    arguments_put(&l, p, arguments, ARGUMENTS);
     argument_put(&l, p, GROUPED_GROUPS, a->groups);
     argument_put(&l, p, GROUPED_M, a->m);
     argument_put(&l, p, GROUPED_N, a->n);

@@ -285,24 +285,21 @@ static cdnagen_buffer buffer_of(const cdnagen_tensor *t) {
 }
 
 /* memory_of: of a tensor that may be left out. */
-static argument memory_of(const char *name, const cdnagen_tensor *t, int alignment) {
+static argument memory_of(const char *name, const cdnagen_tensor *t, int alignment, int is_written) {
     const cdnagen_buffer b = buffer_of(t);
-    return (argument){name, b, b.bytes, (unsigned)alignment};
+    return (argument){name, b, b.bytes, (unsigned)alignment, is_written};
 }
 
 /* check_memory: what the launch would refuse under the kernel's names. Without anything to multiply only `out` is touched. */
 static cdnagen_status check_memory(const form *f, const grouped_problem *p, const grouped_call *call) {
-    const argument out = memory_of("out", call->out, 2 * GROUPED_QUAD);
-    const argument inputs[] = {memory_of("xq", call->xq, GEMM_ROW_ALIGN), memory_of("wq", call->wq, GEMM_ROW_ALIGN),
-                               memory_of("x_scale", call->x_scale, 4), memory_of("w_scale", call->w_scale, 4),
-                               memory_of(f->extents, call->extents, types[f->extents_type].bytes)};
+    const argument all[] = {memory_of("out", call->out, 2 * GROUPED_QUAD, 1),
+                            memory_of("xq", call->xq, GEMM_ROW_ALIGN, 0),
+                            memory_of("wq", call->wq, GEMM_ROW_ALIGN, 0),
+                            memory_of("x_scale", call->x_scale, 4, 0),
+                            memory_of("w_scale", call->w_scale, 4, 0),
+                            memory_of(f->extents, call->extents, types[f->extents_type].bytes, 0)};
     const int multiplies = p->groups && p->m && p->n && p->k;
-    TRY(argument_check(f->name, &out));
-    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0] && multiplies; i++) {
-        TRY(argument_check(f->name, &inputs[i]));
-        TRY(arguments_apart(f->name, &inputs[i], &out));
-    }
-    return CDNAGEN_OK;
+    return arguments_check(f->name, all, multiplies ? sizeof all / sizeof all[0] : 1);
 }
 
 cdnagen_status grouped_form_bind(const grouped_call *call, fp8_kind native, grouped_shape *shape,

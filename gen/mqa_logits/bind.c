@@ -119,17 +119,17 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
     /* 64 bits hold it: check_strides has kept the heads of an MFMA within 4 GiB. */
     const int64_t q_row = (int64_t)argument_bytes(s->heads, to.q_head, s->dim, 1);
     const argument arguments[] = {
-        {"q", a->q, argument_bytes(a->seq, to.q, q_row, 1), 16},
-        {"kv", a->kv, argument_bytes(a->seq_kv, to.kv, s->dim, 1), 16},
-        {"kv_scales", a->kv_scales, argument_bytes(1, 0, a->seq_kv, 4), 4},
+        {"q", a->q, argument_bytes(a->seq, to.q, q_row, 1), 16, 0},
+        {"kv", a->kv, argument_bytes(a->seq_kv, to.kv, s->dim, 1), 16, 0},
+        {"kv_scales", a->kv_scales, argument_bytes(1, 0, a->seq_kv, 4), 4, 0},
         {"weights", a->weights, argument_bytes(a->seq, to.weights, s->heads, weight_bytes(s)),
-         (unsigned)weight_alignment(s)},
-        {"cu_starts", a->cu_starts, argument_bytes(1, 0, a->seq, 4), 4},
-        {"cu_ends", a->cu_ends, argument_bytes(1, 0, a->seq, 4), 4},
-        {"logits", a->logits, argument_bytes(a->seq, to.logits, a->seq_kv, 4), 4},
+         (unsigned)weight_alignment(s), 0},
+        {"cu_starts", a->cu_starts, argument_bytes(1, 0, a->seq, 4), 4, 0},
+        {"cu_ends", a->cu_ends, argument_bytes(1, 0, a->seq, 4), 4, 0},
+        {"logits", a->logits, argument_bytes(a->seq, to.logits, a->seq_kv, 4), 4, 1},
     };
-    for (int i = 0; i <= MQA_LOGITS; i++) TRY(argument_check(op, &arguments[i]));
-    for (int i = 0; i < MQA_LOGITS; i++) TRY(arguments_apart(op, &arguments[i], &arguments[MQA_LOGITS]));
+    TRY(arguments_check(op, arguments, MQA_LOGITS + 1));
+    arguments_put(&l, p, arguments, MQA_LOGITS + 1);
 
     const mqa_geometry g = mqa_geometry_of((const mqa_variant *)p->variant, s, p->target.chip);
     const int64_t workgroups = ceil_div(a->seq, g.workgroup_rows);
@@ -138,7 +138,6 @@ cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *ar
     if (mqa_splits_are_guessed(p, facts, a->num_splits)) l.note = guessed;
     memcpy(l.grid, (const uint32_t[]){(uint32_t)workgroups, (uint32_t)splits, 1}, sizeof l.grid);
 
-    for (int i = 0; i <= MQA_LOGITS; i++) argument_put_pointer(&l, p, i, arguments[i].buffer.ptr);
     argument_put(&l, p, MQA_Q_STRIDE, to.q);
     argument_put(&l, p, MQA_Q_HEAD_STRIDE, to.q_head);
     argument_put(&l, p, MQA_KV_STRIDE, to.kv);
