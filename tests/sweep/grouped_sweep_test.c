@@ -128,6 +128,7 @@ static const run_case cases[] = {
     {"few columns, deep K", "auto", "layout=n_offsets groups=3 m=24 n=136 k=2048 data=coherent"},
     {"few rows, deep groups of K", "auto", "layout=k_offsets groups=3 m=24 n=136 k=4096 data=coherent"},
     {"few rows, deep K, blocks", "auto", "groups=4 m=24 n=128 k=2048 scale=block data=coherent"},
+    {"many slabs in parts", "t16x64x128_sk2", "layout=batched groups=70 m=3 n=64 k=256 data=coherent"},
     /* nothing to multiply */
     {"K of 0", "auto", "groups=3 m=20 n=64 k=0"},
     {"K of 0, padded", "auto", "layout=padded groups=3 m=20 n=64 k=0"},
