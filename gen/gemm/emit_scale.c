@@ -110,12 +110,9 @@ static val scale_of(gemm *g, val scale, int i) {
 val gemm_scaled(gemm *g, val sums, val scale) {
     ir *const e = g->e;
     const int count = TYPE_LENGTH(e_type(e, sums));
-    val scaled[SUMS_MAX];
-    for (int i = 0; i < count; i++) {
-        const val s = scale_of(g, scale, i);
-        scaled[i] = e_fmul(e, e_element(e, sums, i), s, 0);
-    }
-    return e_vector(e, scaled, count);
+    val scales[SUMS_MAX];
+    for (int i = 0; i < count; i++) scales[i] = scale_of(g, scale, i);
+    return e_fmul(e, sums, e_vector(e, scales, count), 0);
 }
 
 /* Scalar: packed FMA cannot run beside MFMA. source: docs/timing.md */
