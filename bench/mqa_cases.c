@@ -52,7 +52,7 @@ size_t mqa_cases_standard(int full, mqa_case *out) {
 typedef enum column { SEQ, SEQ_KV, NUM_HEADS, HEAD_DIM, WINDOW, BATCH, CLEAN, COLUMNS } column;
 static const char *const column_names[COLUMNS] = {"seq", "seq_kv", "num_heads", "head_dim", "window", "batch", "clean"};
 
-/* place: what a file's columns are, from its first line. */
+/* layout: what a file's columns are, from its first line. */
 typedef struct layout {
     const char *path;
     int line, count;

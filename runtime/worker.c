@@ -99,7 +99,7 @@ static void hear(text *said, const char *piece, size_t size) {
     text_add_bytes(said, piece, size);
 }
 
-/* listen: what the worker has said; at the end of it, its end. */
+/* listen_to: what the worker has said; at the end of it, its end. */
 static void listen_to(worker *w) {
     char piece[4096];
     const ssize_t n = read(w->stream, piece, sizeof piece);

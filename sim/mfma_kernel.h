@@ -36,7 +36,7 @@ INLINE vf widen(vu top, int shift, uint32_t sign_magnitude, uint32_t exponent, f
     return (vf)f;
 }
 
-/* spread: an operand's elements as out[k][rows]. */
+/* spread_as: an operand's elements as out[k][rows]. */
 INLINE void spread_as(const uint32_t *in, float *out, int rows, int k_count, const small_float *f, int chunk,
                       small_special special) {
     const int groups = 64 / rows, each = k_count / groups, shift = 8 - f->exponent;

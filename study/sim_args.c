@@ -30,7 +30,6 @@ static cdnagen_status bad(const reader *r, const char *format, ...) {
                 name ? name : "", name ? ")" : "", sentence);
 }
 
-/* check_keys: the object has no member but these.   keys: blank-separated */
 static int is_word(const char *word, const char *words) {
     const size_t n = strlen(word);
     if (!n || strchr(word, ' ')) return 0;
@@ -38,6 +37,7 @@ static int is_word(const char *word, const char *words) {
         if ((p == words || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return 1;
     return 0;
 }
+/* foreign_key: a member of the object that is none of these, NULL if there is none.   keys: blank-separated */
 static const char *foreign_key(json_t *object, const char *keys) {
     const char *key;
     json_t *value;
@@ -100,7 +100,7 @@ static cdnagen_status read_bytes(const reader *r, json_t *j, sim_arg *out) {
 
 /* ---- buffers ---- */
 
-/* positive: a member that must be an integer from 0 or 1 on; `there` says whether it was given. */
+/* read_count: a member that must be an integer from 0 or 1 on; `there` says whether it was given. */
 static cdnagen_status read_count(const reader *r, json_t *object, const char *key, int64_t least, uint64_t *out,
                                  int *there) {
     json_t *j = json_object_get(object, key);

@@ -147,7 +147,7 @@ static cdnagen_status layout_of(const form *f, const cdnagen_tensor *xq, const c
     return CDNAGEN_OK;
 }
 
-/* check_groups: every tensor that has a dimension of groups has the same. */
+/* find_groups: every tensor that has a dimension of groups has the same. */
 static cdnagen_status find_groups(const form *f, const grouped_traits *t, const cdnagen_tensor *xq,
                                   const cdnagen_tensor *wq, const cdnagen_tensor *extents, int64_t *groups) {
     const struct {

@@ -23,7 +23,7 @@ void command_shell(const char *line); /* a shell line in the folder; fails the t
 int command_setup(void **state);      /* a new, empty folder */
 int command_teardown(void **state);
 
-/* command_path: PATH in the folder, read whole.   owner: free */
+/* command_read: PATH in the folder, read whole.   owner: free */
 char *command_read(const char *path);
 
 #endif

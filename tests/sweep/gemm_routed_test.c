@@ -25,7 +25,7 @@ static const char *const problems[] = {
     "m=4096 n=65538 k=1536", "m=1024 n=3074 k=1536", "m=4096 n=7170 k=2048",  "m=16384 n=7170 k=18432",
 };
 
-/* words: row x of an orthogonal array: 16 rows have every combination of any three of the eight words. */
+/* words_of: row x of an orthogonal array: 16 rows have every combination of any three of the eight words. */
 static void words_of(int x, char *out, size_t room) {
     static const char *const choices[WORDS][2] = {
         {"b=plain", "b=preshuffled"},

@@ -78,7 +78,7 @@ static const char *const facts[] = {
 /* What a run's data are like. */
 static const char *const data_words[] = {"", "data=exact", "pad=1", "data=exact pad=2"};
 
-/* size: lengths that any layout takes (n a multiple of 16, k of 32), and ones that only plain B takes. */
+/* lengths: of a product; those that any layout takes (n a multiple of 16, k of 32), and ones that only plain B takes. */
 typedef struct lengths {
     int m, n, k;
 } lengths;
