@@ -131,6 +131,9 @@ void sim_timing_free(sim_timing *t);
 /* sim_hot_loop: the innermost loop that issues most matrix instructions; NULL: there is none. */
 const sim_loop *sim_hot_loop(const sim_timing *t);
 
+/* sim_loop_bound: the largest of a loop's four bounds; *name: which one that is, static; NULL if all are 0.   units: clk */
+double sim_loop_bound(const sim_loop *l, const char **name);
+
 /* sim_bound: what the loop of a code object's first kernel that is cheapest by this measure costs a SIMD for each of its
  * matrix instructions, by the larger of matrix pipe and issue; 0 for a kernel without matrix instructions.
  * units:  clk   math: max(passes * 4, 4 * (VALU slots + gate of each matrix instruction)) / matrix instructions

@@ -146,19 +146,11 @@ static double mfmas_a_wave(const sim_timing *t) {
 static void bound_trip(const sim_timing *t, double mfmas, sweep *s) {
     const sim_loop *const l = sim_hot_loop(t);
     if (!l || !(mfmas > 0)) return;
-    const struct {
-        const char *name;
-        double clk;
-    } bounds[] = {{"matrix pipe", l->mfma_bound},
-                  {"issue", l->issue_bound},
-                  {"LDS banks", l->lds_bound},
-                  {"vector memory", l->vmem_bound}};
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
-        const double clk = bounds[i].clk * mfmas / l->mix[KIND_MFMA];
-        if (clk <= s->bound_clk) continue;
-        s->bound_clk = clk;
-        s->bound = bounds[i].name;
-    }
+    const char *name;
+    const double clk = sim_loop_bound(l, &name) * mfmas / l->mix[KIND_MFMA];
+    if (clk <= s->bound_clk) return;
+    s->bound_clk = clk;
+    s->bound = name;
 }
 
 static cdnagen_status model_length(const diagnosing *d, const void *variant, const void *shape, double *clk,

@@ -25,6 +25,24 @@ static double own_occupancy(const loop_sum *sum) {
     return ratio((double)clk, sum->made[waves]);
 }
 
+double sim_loop_bound(const sim_loop *l, const char **name) {
+    const struct {
+        const char *name;
+        double clk;
+    } bounds[] = {{"matrix pipe", l->mfma_bound},
+                  {"issue", l->issue_bound},
+                  {"LDS banks", l->lds_bound},
+                  {"vector memory", l->vmem_bound}};
+    double most = 0;
+    *name = NULL;
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+        if (bounds[i].clk > most) {
+            most = bounds[i].clk;
+            *name = bounds[i].name;
+        }
+    return most;
+}
+
 static void fill_loop(sim_loop *l, const cu *c, const sim_timing *out, const loop_sum *sum) {
     double lds = 0, vmem = 0, gate = 0;
     *l = (sim_loop){.first = sum->first, .last = sum->last, .trips = sum->trips, .inner = 1};
@@ -50,19 +68,7 @@ static void fill_loop(sim_loop *l, const cu *c, const sim_timing *out, const loo
     l->clk = ratio((double)sum->clk, (double)sum->trips);
     l->simd_clk = own_occupancy(sum);
     l->mfma_busy = ratio(l->mfma_bound, l->simd_clk);
-    const struct {
-        const char *name;
-        double clk;
-    } bounds[] = {{"matrix pipe", l->mfma_bound},
-                  {"issue", l->issue_bound},
-                  {"LDS banks", l->lds_bound},
-                  {"vector memory", l->vmem_bound}};
-    double most = 0;
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
-        if (bounds[i].clk > most) {
-            most = bounds[i].clk;
-            l->binds = bounds[i].name;
-        }
+    const double most = sim_loop_bound(l, &l->binds);
     if (!l->binds || l->simd_clk > WAITS_BOUND * most) l->binds = "waits";
 }
 
