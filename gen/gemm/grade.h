@@ -6,8 +6,9 @@
 #include "gen/family.h"
 #include "gen/gemm/gemm.h"
 
+/* gemm_out_value, gemm_out_bits: an element of C, and back.   math: rounded to nearest even */
 float gemm_out_value(gemm_out type, uint16_t bits);
-uint16_t gemm_out_bits(gemm_out type, float x); /* to nearest even */
+uint16_t gemm_out_bits(gemm_out type, float x);
 
 /* gemm_result: what a kernel wrote, and what it should be.
  * shapes: reference [m, n] f32, contiguous, not yet rounded; c [m, stride] */

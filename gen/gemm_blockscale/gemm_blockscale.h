@@ -106,6 +106,7 @@ cdnagen_status blockscale_check(const target *t, const void *variant, const void
  * errors: BAD_SHAPE (m, n or k is missing), LIMIT, saying what each one left lacked */
 cdnagen_status blockscale_route(const target *t, const void *shape, int rank, void *variant);
 
+/* blockscale_make_plan, blockscale_grid, blockscale_bind, blockscale_shape_from_public: as the family's in gen/family.h. */
 cdnagen_status blockscale_make_plan(plan *p);
 void blockscale_grid(const plan *p, const device_facts *facts, uint32_t grid[3]);
 cdnagen_status blockscale_bind(const plan *p, const device_facts *facts, const void *args, launch *out);

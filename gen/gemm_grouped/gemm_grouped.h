@@ -172,6 +172,7 @@ cdnagen_status grouped_check_lengths(const char *what, const grouped_shape *s, c
  * errors: BAD_SHAPE (a length is missing), LIMIT, saying what each one left lacked */
 cdnagen_status grouped_route(const target *t, const void *shape, int rank, void *variant);
 
+/* grouped_make_plan, grouped_grid, grouped_bind, grouped_shape_from_public: as the family's in gen/family.h. */
 cdnagen_status grouped_make_plan(plan *p);
 void grouped_grid(const plan *p, const device_facts *facts, uint32_t grid[3]);
 cdnagen_status grouped_bind(const plan *p, const device_facts *facts, const void *args, launch *out);

@@ -98,6 +98,7 @@ cdnagen_status mqa_check(const target *t, const void *variant, const void *shape
 /* mqa_route: the rank-th variant that `auto` means.   errors: LIMIT, saying what each one left lacked */
 cdnagen_status mqa_route(const target *t, const void *shape, int rank, void *variant);
 
+/* mqa_make_plan, mqa_bind, mqa_shape_from_public: as the family's in gen/family.h. */
 cdnagen_status mqa_make_plan(plan *p);
 cdnagen_status mqa_bind(const plan *p, const device_facts *facts, const void *args, launch *out);
 cdnagen_status mqa_shape_from_public(const void *public_shape, void *shape);
