@@ -78,14 +78,18 @@ static float scale_at(gemm_data data, gemm_scale_type type, uint64_t seed, float
     return ldexpf(1, (int)floor(log2(size * (double)unit)) + (int)((row + 2 * block) & 3) - 2);
 }
 
-/* make_scales: NaN where no scale belongs. `along` is from one row to the next, `along_k` from one K block to the next. */
-static void make_scales(const layout *l, const blockscale_shape *s, uint64_t seed, float unit, int64_t rows,
-                        int64_t along, int64_t along_k, size_t size, void *out) {
-    memset(out, 0xff, size);
+/* make_scales: of A or B; NaN where no scale belongs. */
+static void make_scales(const layout *l, const blockscale_shape *s, problem *data, blockscale_kernarg which,
+                        uint64_t seed, float unit) {
+    const int is_a = which == BLOCKSCALE_A_SCALES, is_k_major = is_a && s->a_scales == GEMM_SCALES_K_MAJOR;
+    const int64_t rows = is_a ? l->a_scale_rows : l->b_scale_rows;
+    const int64_t stride = is_a ? l->a_scales_stride : l->b_scales_stride;
+    void *const out = inside(data, which);
+    memset(out, 0xff, l->bytes[which]);
     for (int64_t row = 0; row < rows; row++)
         for (int64_t block = 0; block < l->k_blocks; block++) {
             const float scale = scale_at((gemm_data)s->data, (gemm_scale_type)s->scales, seed, unit, row, block);
-            const int64_t at = row * along + block * along_k;
+            const int64_t at = is_k_major ? block * stride + row : row * stride + block;
             if (s->scales == GEMM_SCALES_F32)
                 ((float *)out)[at] = scale;
             else
@@ -138,11 +142,8 @@ static cdnagen_status fill(const plan *p, problem *data) {
     }
     /* Products are as large as the squares of the widths that the draws have. */
     const float a_unit = 4 / fp8_max(a_kind), b_unit = 4 / fp8_max(b_kind);
-    const int is_k_major = s->a_scales == GEMM_SCALES_K_MAJOR;
-    make_scales(&l, s, seeds[BLOCKSCALE_A_SCALES], a_unit, l.a_scale_rows, is_k_major ? 1 : l.a_scales_stride,
-                is_k_major ? l.a_scales_stride : 1, l.bytes[BLOCKSCALE_A_SCALES], inside(data, BLOCKSCALE_A_SCALES));
-    make_scales(&l, s, seeds[BLOCKSCALE_B_SCALES], b_unit, l.b_scale_rows, l.b_scales_stride, 1,
-                l.bytes[BLOCKSCALE_B_SCALES], inside(data, BLOCKSCALE_B_SCALES));
+    make_scales(&l, s, data, BLOCKSCALE_A_SCALES, seeds[BLOCKSCALE_A_SCALES], a_unit);
+    make_scales(&l, s, data, BLOCKSCALE_B_SCALES, seeds[BLOCKSCALE_B_SCALES], b_unit);
     gemm_buffer_poison(&data->buffers[BLOCKSCALE_C]);
     return CDNAGEN_OK;
 }
