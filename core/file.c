@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/memory.h"
@@ -22,28 +24,68 @@ int write_all(int fd, const void *from, size_t size) {
     return 1;
 }
 
-/* A name that depends on no other's length: the path's may be the longest that there can be. */
-int beside_open(file_beside *f, const char *path, mode_t mode) {
+/* A file is locked while it is written, so that one without its lock is what a killed process left. Where the file system
+ * has no locks nothing can be told, and nothing is removed. */
+static int is_named(int fd, const char *name) {
+    struct stat by_name, by_fd;
+    return !lstat(name, &by_name) && !fstat(fd, &by_fd) && by_name.st_ino == by_fd.st_ino &&
+           by_name.st_dev == by_fd.st_dev;
+}
+
+/* drop_left: 1 if there was what a killed process left, and is no more. */
+static int drop_left(const char *name) {
+    const int fd = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return 0;
+    const int dropped = !flock(fd, LOCK_EX | LOCK_NB) && is_named(fd, name) && !unlink(name);
+    close(fd);
+    return dropped;
+}
+
+/* open_new: a locked file of this name; -1 with errno, which is EEXIST where another process has the name. */
+static int open_new(const char *name, mode_t mode) {
+    drop_left(name);
+    const int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd < 0) return -1;
+    /* Before it had the lock, another may have taken it for one that was left. */
+    if (flock(fd, LOCK_EX | LOCK_NB) ? errno != EWOULDBLOCK : is_named(fd, name)) return fd;
+    close(fd);
+    errno = EEXIST;
+    return -1;
+}
+
+/* name_beside: in the path's folder, of a length that depends on no other's: the path's may be the longest there can be. */
+static char *name_beside(const char *path, int number) {
     const char *const slash = strrchr(path, '/');
-    for (int i = 0;; i++) {
-        text name = {0};
-        text_add(&name, "%.*s.cdnagen.%ld.%d", slash ? (int)(slash + 1 - path) : 0, path, (long)getpid(), i);
-        if (name.failed) return text_free(&name), ENOMEM;
-        const int fd = open(name.data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode), error = errno;
-        if (fd >= 0) {
-            *f = (file_beside){.fd = fd, .name = name.data, .path = path};
-            return 0;
-        }
-        text_free(&name);
-        if (error != EEXIST) return error;
+    text name = {0};
+    text_add(&name, "%.*s.cdnagen.%d", slash ? (int)(slash + 1 - path) : 0, path, number);
+    if (name.failed) text_free(&name);
+    return name.data;
+}
+
+int beside_open(file_beside *f, const char *path, mode_t mode) {
+    int fd = -1, error = EEXIST, number = 0;
+    char *name = NULL;
+    while (error == EEXIST) {
+        mem_free(name);
+        name = name_beside(path, number++);
+        fd = name ? open_new(name, mode) : -1;
+        error = !name ? ENOMEM : fd < 0 ? errno : 0;
     }
+    if (error) return mem_free(name), error;
+    *f = (file_beside){.fd = fd, .name = name, .path = path};
+    for (int more = 1; more;) {
+        char *const left = name_beside(path, number++);
+        more = left && drop_left(left);
+        mem_free(left);
+    }
+    return 0;
 }
 
 /* end: 0 or errno; the file is closed, and gone if anything failed. */
 static int end(file_beside *f, int error) {
-    if (close(f->fd) && !error) error = errno;
     if (!error && rename(f->name, f->path)) error = errno;
     if (error) unlink(f->name);
+    close(f->fd); /* last, for its lock; what it might tell, fsync has told */
     mem_free(f->name);
     return error;
 }

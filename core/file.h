@@ -10,7 +10,7 @@
 int write_all(int fd, const void *from, size_t size);
 
 /* file_beside: a new file that takes another's place when all of it is there, so that a full disk or a killed process
- * leaves no half of it. */
+ * leaves no half of it. What a killed one leaves, `.cdnagen.N` in the folder, is removed when the next file is written there. */
 typedef struct file_beside {
     int fd;     /* to write and to read */
     char *name; /* until then, in the same folder */

@@ -179,7 +179,8 @@ CDNAGEN_API void cdnagen_free_context(cdnagen *ctx);
  * thread generate when main returns. */
 CDNAGEN_API void cdnagen_shutdown(void);
 
-/* cdnagen_device_name: what launches run on, "AMD Instinct MI350X (gfx950)" or "simulator (gfx950)"; opens it.
+/* cdnagen_device_name: what launches run on, "AMD Instinct MI350X (gfx950)" or "simulator (gfx950)"; opens it. The chip is
+ * at its end, and a simulator's has that word; "none" where kernels are compiled only.
  * owner: *name is the context's
  * errors: BAD_ARGUMENT (also words of sim_mode), BAD_TARGET (the device cannot run it), NO_MEMORY, NO_HIP, NO_DEVICE,
  *         HIP; as of every call below that opens the device */

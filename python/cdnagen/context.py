@@ -2,7 +2,6 @@
 """Contexts: options, device memory, and the way to kernels."""
 import ctypes as c
 import os
-import re
 import weakref
 
 from cdnagen import abi
@@ -77,7 +76,7 @@ class Context:
     @property
     def native_fp8(self):
         """native_fp8: the FP8 that the device's matrix unit reads."""
-        return "e4m3fnuz" if re.search(r"\(gfx942\)", self.device_name) else "e4m3fn"
+        return "e4m3fnuz" if self.device_name.endswith("(gfx942)") else "e4m3fn"
 
     def gen_kernel(self, tag, shape):
         """gen_kernel: the kernel that tag and shape name, from the cache or generated now.

@@ -2,12 +2,16 @@
 /* core/file.c: a file that takes another's place, or leaves it as it was. */
 #include "tests/core/cmocka_tests.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/file.h"
@@ -81,11 +85,79 @@ static void what_fails_is_told_and_leaves_nothing(void **state) {
     assert_int_equal(system("test -z \"$(ls -A)\""), 0);
 }
 
+/* A process that is killed while it has `count` files open. */
+static void kill_while_writing(int count) {
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        file_beside f;
+        for (int i = 0; i < count; i++)
+            if (beside_open(&f, "a", 0666) || !write_all(f.fd, "half", 4)) _exit(1);
+        kill(getpid(), SIGKILL);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+static int count_files(void) {
+    DIR *const listing = opendir(".");
+    assert_non_null(listing);
+    int count = 0;
+    while (readdir(listing)) count++;
+    closedir(listing);
+    return count - 2;
+}
+
+static void what_a_killed_process_left_is_removed(void **state) {
+    (void)state;
+    file_beside f, g;
+    kill_while_writing(3);
+    assert_int_equal(count_files(), 3);
+    write_new(&f, "b", 0600, "x");
+    assert_int_equal(count_files(), 1);
+    kill_while_writing(2);
+    write_new(&g, "c", 0600, "y"); /* what is being written is nobody's to remove */
+    assert_int_equal(count_files(), 2);
+    beside_drop(&g);
+    assert_int_equal(beside_keep(&f), 0);
+    holds("b", "x", 0600);
+}
+
+enum { WRITERS = 8, ROUNDS = 300 };
+static void *write_often(void *path) {
+    for (int i = 0; i < ROUNDS; i++) {
+        file_beside f;
+        if (beside_open(&f, path, 0600) || !write_all(f.fd, path, 1) || beside_keep(&f)) return path;
+    }
+    return NULL;
+}
+
+/* No writer's file is taken for one that was left. */
+static void many_write_in_one_folder(void **state) {
+    (void)state;
+    static char paths[WRITERS][2];
+    pthread_t threads[WRITERS];
+    void *failed[WRITERS];
+    for (int i = 0; i < WRITERS; i++) {
+        paths[i][0] = (char)('a' + i);
+        assert_int_equal(pthread_create(&threads[i], NULL, write_often, paths[i]), 0);
+    }
+    for (int i = 0; i < WRITERS; i++) assert_int_equal(pthread_join(threads[i], &failed[i]), 0);
+    for (int i = 0; i < WRITERS; i++) {
+        assert_null(failed[i]);
+        assert_int_equal(unlink(paths[i]), 0);
+    }
+    assert_int_equal(count_files(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_takes_the_place_of_another_or_leaves_it),
         cmocka_unit_test(the_longest_name_can_be_written),
         cmocka_unit_test(what_fails_is_told_and_leaves_nothing),
+        cmocka_unit_test(what_a_killed_process_left_is_removed),
+        cmocka_unit_test(many_write_in_one_folder),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }
