@@ -53,31 +53,29 @@ static int open_new(const char *name, mode_t mode) {
     return -1;
 }
 
-/* name_beside: in the path's folder, of a length that depends on no other's: the path's may be the longest there can be. */
-static char *name_beside(const char *path, int number) {
-    const char *const slash = strrchr(path, '/');
-    text name = {0};
-    text_add(&name, "%.*s.cdnagen.%d", slash ? (int)(slash + 1 - path) : 0, path, number);
-    if (name.failed) text_free(&name);
-    return name.data;
-}
-
+/* The name in the path's folder has a length that depends on no other's: the path's may be the longest there can be. */
 int beside_open(file_beside *f, const char *path, mode_t mode) {
-    int fd = -1, error = EEXIST, number = 0;
-    char *name = NULL;
-    while (error == EEXIST) {
-        mem_free(name);
-        name = name_beside(path, number++);
-        fd = name ? open_new(name, mode) : -1;
-        error = !name ? ENOMEM : fd < 0 ? errno : 0;
-    }
+    enum { DIGITS = 12 };
+    static const char prefix[] = ".cdnagen.";
+    const char *const slash = strrchr(path, '/');
+    const size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
+    char *const name = mem_alloc(folder + sizeof prefix + DIGITS);
+    if (!name) return ENOMEM;
+    char *const digits = name + folder + sizeof prefix - 1;
+    memcpy(name, path, folder);
+    memcpy(name + folder, prefix, sizeof prefix);
+    int fd = -1, number = -1;
+    do {
+        snprintf(digits, DIGITS, "%d", ++number);
+        fd = open_new(name, mode);
+    } while (fd < 0 && errno == EEXIST);
+    const int error = fd < 0 ? errno : 0;
     if (error) return mem_free(name), error;
+    int next = number;
+    do snprintf(digits, DIGITS, "%d", ++next);
+    while (drop_left(name));
+    snprintf(digits, DIGITS, "%d", number);
     *f = (file_beside){.fd = fd, .name = name, .path = path};
-    for (int more = 1; more;) {
-        char *const left = name_beside(path, number++);
-        more = left && drop_left(left);
-        mem_free(left);
-    }
     return 0;
 }
 
