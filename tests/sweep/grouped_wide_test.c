@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/fp8.h"
 #include "core/random.h"
@@ -146,6 +147,28 @@ static void launch_case(cdnagen_kernel *kernel, cdnagen *ctx, const work *w) {
         fail_msg("%s", cdnagen_error());
 }
 
+/* Pages of a large C without a place of a group have never been touched. Before anybody looks at C. */
+static void check_pages(const work *w) {
+    enum { LARGE = 1 << 30 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = w->size[GROUPED_C], count = size / page;
+    char *const c = w->device[GROUPED_C];
+    if (size < LARGE) return;
+    unsigned char *const is_there = malloc(count);
+    assert_non_null(is_there);
+    assert_int_equal((uintptr_t)c % page, 0);
+    assert_int_equal(mincore(c, count * page, is_there), 0);
+    for (int64_t g = 0; g < w->lengths.groups; g++) {
+        const grouped_part *const p = &w->parts[g];
+        for (int64_t row = p->c_row; is_live(p) && row < p->c_row + p->rows; row++) {
+            const size_t begin = (size_t)(row * w->lengths.n + p->c_column) * 2, end = begin + (size_t)p->columns * 2;
+            for (size_t i = begin / page; i <= (end - 1) / page && i < count; i++) is_there[i] = 0;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        if (is_there[i] & 1) fail_msg("byte %zu of C, or one of the %zu after it, was written", i * page, page);
+    free(is_there);
+}
+
 /* What a group owns is right to the bit; columns about it, and the places 2 and 4 GiB before, are as they were. */
 static void check_part(const work *w, const grouped_part *p, double *sum) {
     static const size_t wraps[] = {(size_t)1 << 31, (size_t)1 << 32};
@@ -185,6 +208,7 @@ static void a_case(void **state) {
         for (int i = 0; i < GROUPED_WORKSPACE; i++) largest = w.size[i] > largest ? w.size[i] : largest;
         assert_true(largest > (size_t)1 << 32);
         launch_case(kernel, ctx, &w);
+        check_pages(&w);
         for (int64_t g = 0; g < w.lengths.groups; g++)
             if (is_live(&w.parts[g])) check_part(&w, &w.parts[g], &sum);
         assert_true(sum > 1);
