@@ -10,7 +10,7 @@ enum { LOCK_WAIT_MS = 60 * 1000 };
 #define MEMORY_BYTES ((size_t)64 << 20)
 
 static void log_line(const cache *c, cdnagen_log_level level, const char *format, va_list arguments) {
-    char line[1024] = "cache: ";
+    char line[SENTENCE_BYTES] = "cache: ";
     if (!c->log) return;
     vsnprintf(line + strlen(line), sizeof line - strlen(line), format, arguments);
     c->log(c->log_user, level, line);

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SENTENCE_BYTES = 2048 };
-
 static _Thread_local char sentence[SENTENCE_BYTES];
 
 static const struct status_name {

@@ -3,7 +3,12 @@
 #ifndef CORE_STATUS_H
 #define CORE_STATUS_H
 
+#include <limits.h>
+
 #include "cdnagen.h"
+
+/* SENTENCE_BYTES: of a sentence or a line of the log, which may name the longest path and still say what is wrong. */
+enum { SENTENCE_BYTES = PATH_MAX + 2048 };
 
 /* fail: record the thread's error sentence and return `status`, so that a caller writes return fail(...).
  * The sentence names what was wrong (value, bound, file) and what would be right. */

@@ -33,7 +33,7 @@ cdnagen_status sized_copy(const char *what, void *to, size_t to_bytes, size_t le
 }
 
 void context_log(const cdnagen *ctx, cdnagen_log_level level, const char *format, ...) {
-    char line[2048];
+    char line[SENTENCE_BYTES];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Directories that cannot be used: the caller loses nothing, and one warning says why. */
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -89,6 +90,9 @@ static void a_name_that_is_too_long(void **state) {
     (void)state;
     char *dir = scratch_dir();
     expect_one_warning(scratch_path("%s/%0300d", dir, 0), "File name too long", 0);
+    char deep[PATH_MAX] = ""; /* what is wrong is said after the longest path, too */
+    snprintf(deep, sizeof deep, "%s/%0*d", dir, PATH_MAX - 100, 0);
+    expect_one_warning(deep, "File name too long", 0);
     scratch_remove(dir);
 }
 

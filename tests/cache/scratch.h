@@ -30,7 +30,7 @@ int scratch_files(const char *dir, const char *ending);
 /* log_book: what a cache said. */
 typedef struct log_book {
     atomic_int warnings, infos;
-    char last_warning[1024];
+    char last_warning[SENTENCE_BYTES];
 } log_book;
 cache *scratch_open(const char *dir, log_book *book);
 /* scratch_open_with: the same with other options; their log is the book's. */
