@@ -82,10 +82,10 @@ int cases_run(const cases *c, int processes) {
 
 /* ---- compiling ---- */
 
-/* thread_ms: what this thread has computed for so far, whatever else the machine does. */
-static double thread_ms(void) {
+/* process_ms: what this process has computed for so far, lld's thread among it, whatever else the machine does. */
+static double process_ms(void) {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
@@ -100,9 +100,9 @@ cdnagen_status compile_ms(cdnagen *ctx, const char *tag, const char *shape, doub
     for (int i = -1; i < TIMES; i++) {
         cdnagen_kernel *kernel = NULL;
         cdnagen_kernel_info info = {.size = sizeof info};
-        const double start = thread_ms();
+        const double start = process_ms();
         TRY(gen_kernel(ctx, tag, shape, &kernel));
-        if (i >= 0) ms[i] = thread_ms() - start;
+        if (i >= 0) ms[i] = process_ms() - start;
         const cdnagen_status s = cdnagen_get_kernel_info(kernel, &info);
         if (code_bytes) *code_bytes = info.code_bytes;
         cdnagen_free_kernel(kernel);

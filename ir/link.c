@@ -19,43 +19,37 @@
 /* lld cannot be run again after it failed inside or died of a fatal error; both are written under its lock. */
 static int lld_unusable, lld_died;
 
-typedef struct drain {
-    int from;
-    bytes got;
-    int failed;
-} drain;
-
-static void *drain_pipe(void *p) {
-    drain *const d = p;
+/* What comes out of the pipe, until all its writing ends are closed or lld has died with one open; 1 if it is not all. */
+static int drain(int from, bytes *got) {
     size_t capacity = 0;
+    int failed = 0;
     for (;;) {
-        if (d->got.size == capacity) {
+        if (!failed && got->size == capacity) {
             capacity = capacity ? 2 * capacity : 65536;
-            unsigned char *const bigger = mem_realloc(d->got.data, capacity);
-            if (!bigger) break;
-            d->got.data = bigger;
+            unsigned char *const bigger = mem_realloc(got->data, capacity);
+            if (bigger) got->data = bigger;
+            failed = !bigger;
         }
-        const ssize_t n = read(d->from, d->got.data + d->got.size, capacity - d->got.size);
-        if (n == 0) return NULL;
-        if (n < 0 && errno != EINTR) break;
-        if (n > 0) d->got.size += (size_t)n;
+        char rest[4096]; /* keeps the writer from blocking */
+        const ssize_t n =
+            failed ? read(from, rest, sizeof rest) : read(from, got->data + got->size, capacity - got->size);
+        if (n == 0 || lld_died) return failed;
+        if (n < 0 && errno != EINTR) return 1;
+        if (n > 0 && !failed) got->size += (size_t)n;
     }
-    d->failed = 1;
-    char rest[4096]; /* keep the writer from blocking */
-    ssize_t n;
-    while ((n = read(d->from, rest, sizeof rest)) > 0 || (n < 0 && errno == EINTR)) continue;
-    return NULL;
 }
 
-typedef struct lld_files {
+typedef struct linking {
     int object, output;
-} lld_files;
+    cdnagen_status status;
+    char said[IR_MESSAGE_MAX];
+} linking;
 
 static cdnagen_status run_lld(void *of) {
-    const lld_files *const files = of;
+    const linking *const l = of;
     char in[40], out[40], said[IR_MESSAGE_MAX] = "";
-    snprintf(in, sizeof in, "/proc/self/fd/%d", files->object);
-    snprintf(out, sizeof out, "/proc/self/fd/%d", files->output);
+    snprintf(in, sizeof in, "/proc/self/fd/%d", l->object);
+    snprintf(out, sizeof out, "/proc/self/fd/%d", l->output);
     const char *const argv[] = {"ld.lld", "-shared", "--no-undefined", "--threads=1", in, "-o", out};
     int again = 0;
     const int code = lld_link((int)(sizeof argv / sizeof *argv), argv, said, sizeof said, &again);
@@ -63,33 +57,38 @@ static cdnagen_status run_lld(void *of) {
     return code ? fail(CDNAGEN_COMPILE, "lld: %s", said) : CDNAGEN_OK;
 }
 
-/* The reader ends with the last writing end of the pipe: one that a forked child kept would hold this call up for the
+static void *run_linking(void *p) {
+    linking *const l = p;
+    l->status = process_guard("lld", run_lld, l, &lld_died);
+    if (l->status) snprintf(l->said, sizeof l->said, "%s", cdnagen_error());
+    while (lld_died && write(l->output, "", 1) < 0 && errno == EINTR) continue; /* wakes the reader */
+    close(l->output);
+    return NULL;
+}
+
+/* In a thread of its own: lld allocates sections and symbols from pools of its thread, which only the thread's end frees.
+ * The reader ends with the last writing end of the pipe: one that a forked child kept would hold this call up for the
  * child's life. A fork waits for lld's lock, so that none happens in here. */
 static cdnagen_status link_into(int object, int pipe_out, int pipe_in, bytes *out) {
-    drain d = {.from = pipe_out};
-    pthread_t reader;
-    const int error = pthread_create(&reader, NULL, drain_pipe, &d);
+    linking l = {.object = object, .output = pipe_in};
+    pthread_t linker;
+    const int error = pthread_create(&linker, NULL, run_linking, &l);
     if (error) {
         close(pipe_in);
-        return fail(
-            CDNAGEN_COMPILE,
-            "link: a thread to read what lld writes cannot be started: %s; the limit on processes must leave one",
-            strerror(error));
+        return fail(CDNAGEN_COMPILE,
+                    "link: a thread for lld cannot be started: %s; the limit on processes must leave one",
+                    strerror(error));
     }
-    cdnagen_status status =
-        lld_unusable || lld_died
-            ? fail(CDNAGEN_COMPILE,
-                   "lld: it failed inside earlier in this process, which can link no more: start another")
-            : process_guard("lld", run_lld, &(lld_files){object, pipe_in}, &lld_died);
-    close(pipe_in);
-    if (lld_died) pthread_cancel(reader); /* what lld had open of the pipe stays open */
-    pthread_join(reader, NULL);
-    if (status == CDNAGEN_OK && d.failed) status = fail_no_memory();
-    if (status == CDNAGEN_OK && !d.got.size) status = fail(CDNAGEN_COMPILE, "lld wrote nothing");
+    bytes got = {0};
+    const int failed = drain(pipe_out, &got);
+    pthread_join(linker, NULL);
+    cdnagen_status status = l.status ? fail(l.status, "%s", l.said) : CDNAGEN_OK;
+    if (status == CDNAGEN_OK && failed) status = fail_no_memory();
+    if (status == CDNAGEN_OK && !got.size) status = fail(CDNAGEN_COMPILE, "lld wrote nothing");
     if (status == CDNAGEN_OK)
-        *out = d.got;
+        *out = got;
     else
-        bytes_free(&d.got);
+        bytes_free(&got);
     return status;
 }
 
@@ -104,7 +103,10 @@ cdnagen_status ir_link(ir *e, bytes *object) {
     cdnagen_status status;
     int ends[2];
     process_lock_lld();
-    if (!write_all(file, LLVMGetBufferStart(e->object), LLVMGetBufferSize(e->object))) {
+    if (lld_unusable || lld_died) {
+        status = fail(CDNAGEN_COMPILE,
+                      "lld: it failed inside earlier in this process, which can link no more: start another");
+    } else if (!write_all(file, LLVMGetBufferStart(e->object), LLVMGetBufferSize(e->object))) {
         status = fail(CDNAGEN_COMPILE, "link: the object cannot be written to memory: %s", strerror(errno));
     } else if (pipe2(ends, O_CLOEXEC)) {
         status = fail(CDNAGEN_COMPILE, "link: pipe: %s; linking opens " LINK_FILES " files", strerror(errno));
