@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Cost of the cache's calls: a hit in memory, a hit on disk, a miss, a publish, a lock taken alone.
- * usage: bench_cache [DIR], the directory to make a cache in (default /tmp: what it is mounted on decides "publish"). */
+ * usage: bench_cache [DIR], the directory to make a cache in (default /tmp: what it is mounted on decides
+ * "publish"). */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>

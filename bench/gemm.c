@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gemm_blockscale in the timing model, beside what was published of such kernels on hardware; and what compiling costs. */
+/* gemm_blockscale in the timing model, beside what was published of such kernels on hardware; and what compiling
+ * costs. */
 #include <cdnagen.h>
 #include <stdio.h>
 #include <string.h>

@@ -25,8 +25,8 @@ typedef struct grouped_outcome {
     double workgroups;
 } grouped_outcome;
 
-/* grouped_cases: launches of 8 groups, layout by layout. source: MSLK pull requests 470 and 471, and the registry of its
- * bench/gemm/gemm_bench.py */
+/* grouped_cases: launches of 8 groups, layout by layout. source: MSLK pull requests 470 and 471, and the registry of
+ * its bench/gemm/gemm_bench.py */
 size_t grouped_cases(grouped_case out[GROUPED_CASES_MAX]);
 
 /* grouped_look: model one case. */

@@ -15,7 +15,8 @@ static const char *mark(int miss, int *missed) {
     return miss ? "MISSED" : "";
 }
 
-/* tag_of: a tile's tag as `auto` has it on the chip: with LDS DMA where there is one of 16 bytes. `rest` follows "cs". */
+/* tag_of: a tile's tag as `auto` has it on the chip: with LDS DMA where there is one of 16 bytes. `rest` follows
+ * "cs". */
 typedef struct tag_text {
     char text[128];
 } tag_text;
@@ -133,7 +134,8 @@ static cdnagen_status surplus_of(cdnagen *ctx, const cdnagen_kernel *kernel, con
 }
 
 cdnagen_status grouped_surplus(cdnagen *ctx, int *missed) {
-    /* Each CU has as many workgroups with a tile, and as many without, so that the model looks at one like the others. */
+    /* Each CU has as many workgroups with a tile, and as many without, so that the model looks at one like the
+     * others. */
     static const split rows[] = {{8, 2048, 8192, 4096, 0, 0.02},   {16, 4096, 4096, 4096, 0, 0.02},
                                  {32, 8192, 2048, 4096, 0, 0.02},  {64, 16384, 1024, 4096, 0, 0.02},
                                  {64, 16384, 1024, 4096, 1, 0.02}, {8, 128, 2048, 4096, 0, 0.02},

@@ -13,7 +13,8 @@ typedef struct modelled {
     explanation explained;
 } modelled;
 
-/* modelled_launch: generate `tag`, of OP or OP:auto, and model the launch that `words` describe. ctx is on the simulator.
+/* modelled_launch: generate `tag`, of OP or OP:auto, and model the launch that `words` describe. ctx is on the
+ * simulator.
  * owner: modelled_free, where it is OK   errors: as gen_kernel and explain_run */
 cdnagen_status modelled_launch(cdnagen *ctx, const target *t, const char *tag, const char *words, modelled *out);
 void modelled_free(modelled *m);
@@ -33,7 +34,8 @@ typedef struct cases {
 /* cases_memory: zeroed memory that processes share; NULL if there is none. It stays until the program ends. */
 void *cases_memory(size_t size);
 
-/* cases_run: each with a context on the simulator, of one thread. 1 if a process could not be started or did not end well. */
+/* cases_run: each with a context on the simulator, of one thread. 1 if a process could not be started or did not end
+ * well. */
 int cases_run(const cases *c, int processes);
 
 /* compile_ms: the median of warm compiles in this thread, of a context without a cache; *code_bytes may be NULL.

@@ -28,8 +28,8 @@ typedef struct mqa_result {
     uint64_t groups, detailed;
 } mqa_result;
 
-/* mqa_cases_standard: the reduced matrix, each shape with each of its windows, the other axes in rotation; `full`: their
- * product. mqa_cases_from_csv: the file's rows; an axis that a row does not pin takes all its values.
+/* mqa_cases_standard: the reduced matrix, each shape with each of its windows, the other axes in rotation; `full`:
+ * their product. mqa_cases_from_csv: the file's rows; an axis that a row does not pin takes all its values.
  * errors: IO, BAD_SHAPE (file, line and cell; also a pinned window that the shape does not have, and more cases than
  *         MQA_CASES_MAX) */
 size_t mqa_cases_standard(int full, mqa_case *out);

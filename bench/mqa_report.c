@@ -73,8 +73,8 @@ static void print_groups(FILE *to, const mqa_case *cases, const mqa_result *resu
     free(told);
 }
 
-/* worst_first: launches that last long enough to judge, by their share of the roof. Those with clean=1 also write all that
- * the windows leave out, which is no matter of the matrix pipe. */
+/* worst_first: launches that last long enough to judge, by their share of the roof. Those with clean=1 also write all
+ * that the windows leave out, which is no matter of the matrix pipe. */
 #define JUDGED_CLK 20000.0
 static const mqa_result *judged;
 static int worst_first(const void *a, const void *b) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Speed of the simulator: vector wave-instructions per second, whole kernels, what the timing model costs on top, and two
- * host threads against one. Per core: by the process's CPU time, so that other work on the machine does not count.
+/* Speed of the simulator: vector wave-instructions per second, whole kernels, what the timing model costs on top, and
+ * two host threads against one. Per core: by the process's CPU time, so that other work on the machine does not count.
  * OpenCL kernels are compiled by clang-22 when the benchmark starts. */
 #include <stdio.h>
 #include <stdlib.h>

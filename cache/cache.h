@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The cache: key text in, bytes out. It knows bytes, not kernels. Tiers: memory, then disk, then a store of the caller's.
- * A cache fault never fails the caller: get answers "miss", put answers nothing; what went wrong goes to the log once. */
+/* The cache: key text in, bytes out. It knows bytes, not kernels. Tiers: memory, then disk, then a store of the
+ * caller's. A cache fault never fails the caller: get answers "miss", put answers nothing; what went wrong goes to the
+ * log once. */
 #ifndef CACHE_CACHE_H
 #define CACHE_CACHE_H
 
@@ -22,11 +23,11 @@ void cache_hash(const void *data, size_t size, char out[CACHE_KEY_CHARS + 1]);
 int cache_hash_file(int fd, char out[CACHE_KEY_CHARS + 1]);
 
 /* Roots: a list separated by ':' of what the disk tier looks into, in this order. A root is a directory, or a file that
- * is a pack (cache/pack.h), which is only read. What is new goes into the first directory of the list that this user can
- * write or make. source: docs/cache.md */
+ * is a pack (cache/pack.h), which is only read. What is new goes into the first directory of the list that this user
+ * can write or make. source: docs/cache.md */
 
-/* cache_default_roots: CDNAGEN_CACHE_DIR, else an absolute $XDG_CACHE_HOME/cdnagen, else $HOME/.cache/cdnagen; NULL if none.
- * *why: which of them, for people ("CDNAGEN_CACHE_DIR", "HOME is not set", ...), static.   owner: mem_free */
+/* cache_default_roots: CDNAGEN_CACHE_DIR, else an absolute $XDG_CACHE_HOME/cdnagen, else $HOME/.cache/cdnagen; NULL if
+ * none. *why: which of them, for people ("CDNAGEN_CACHE_DIR", "HOME is not set", ...), static.   owner: mem_free */
 char *cache_default_roots(const char **why);
 
 /* cache_root: the root at `index` of a list, counted without empty ones; NULL past the end (or memory ran out).
@@ -36,13 +37,14 @@ char *cache_root(const char *roots, size_t index);
 /* cache_writable_root: index of the root that new entries go to; -1 if the list has packs only. */
 int cache_writable_root(const char *roots);
 
-/* cache_default_trust: 1 if CDNAGEN_CACHE_TRUST is "all": what others can write is read as well. source: docs/cache.md */
+/* cache_default_trust: 1 if CDNAGEN_CACHE_TRUST is "all": what others can write is read as well. source:
+ * docs/cache.md */
 int cache_default_trust(void);
 
 typedef struct cache cache;
 
-/* cache_store: a tier of the caller's own behind the roots; `key` has 64 hexadecimal digits, the bytes are an entry file's
- * and are checked like one. Called on the thread that needs a kernel, on several at once. All NULL: none. */
+/* cache_store: a tier of the caller's own behind the roots; `key` has 64 hexadecimal digits, the bytes are an entry
+ * file's and are checked like one. Called on the thread that needs a kernel, on several at once. All NULL: none. */
 typedef struct cache_store {
     /* has `key`: call accept(to, data, bytes) once and return 1; else return 0 */
     int (*get)(void *user, const char *key, void (*accept)(void *to, const void *data, size_t bytes), void *to);
@@ -73,8 +75,8 @@ const char *cache_blob_key_text(const cache_blob *b, size_t *size); /* without a
 void cache_blob_retain(cache_blob *b);
 void cache_blob_release(cache_blob *b); /* NULL is fine */
 
-/* cache_get: the blob stored under key_text, or NULL. A damaged, truncated or foreign entry is a miss (and is replaced by
- * the next put). *tier says where it came from.   owner: cache_blob_release */
+/* cache_get: the blob stored under key_text, or NULL. A damaged, truncated or foreign entry is a miss (and is replaced
+ * by the next put). *tier says where it came from.   owner: cache_blob_release */
 cache_blob *cache_get(cache *c, const char *key_text, cdnagen_cache_tier *tier);
 
 /* cache_lock: take the right to produce key_text: one holder over all threads and processes of this directory. Bounded

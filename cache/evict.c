@@ -2,11 +2,11 @@
 /* Room on disk: what was not used for longest goes, but nothing that a living process of this host has loaded.
  *
  * Loaded is what has a pin: a byte of <root>/v1, the directory itself, read-locked by the open file description of the
- * process's cache, so that the kernel unpins what a process had when it ends, however it ends, and nothing is written for
- * it. Each key owns a range of bytes, so that blobs of one key are pinned one by one; the last byte of it says that the
- * entry is being evicted. Who loads sets its pin and then looks at that byte, who evicts sets that byte and then looks for
- * pins: of two at the same moment at least one sees the other and gives way, and an entry that is loaded never leaves its
- * place. */
+ * process's cache, so that the kernel unpins what a process had when it ends, however it ends, and nothing is written
+ * for it. Each key owns a range of bytes, so that blobs of one key are pinned one by one; the last byte of it says that
+ * the entry is being evicted. Who loads sets its pin and then looks at that byte, who evicts sets that byte and then
+ * looks for pins: of two at the same moment at least one sees the other and gives way, and an entry that is loaded
+ * never leaves its place. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

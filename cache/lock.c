@@ -78,8 +78,8 @@ static void read_holder(int fd, char out[HOLDER_BYTES]) {
     if (!*out) snprintf(out, HOLDER_BYTES, "an unnamed process");
 }
 
-/* All of HOLDER_BYTES at once: it covers a longer line that a killed holder left, without a truncation, after which ext4
- * would write the file out when it is closed. */
+/* All of HOLDER_BYTES at once: it covers a longer line that a killed holder left, without a truncation, after which
+ * ext4 would write the file out when it is closed. */
 static void write_holder(int fd) {
     char host[HOLDER_BYTES / 2] = "", line[HOLDER_BYTES] = "";
     gethostname(host, sizeof host - 1);

@@ -31,8 +31,8 @@ cache_blob *pack_read(const pack *p, size_t i, const char **problem);
 /* pack_get: the same by key; NULL with a NULL *problem if the pack does not have it. */
 cache_blob *pack_get(const pack *p, const char *key, const char **problem);
 
-/* pack_write: a file of these entries, in order of their keys and each key once (the first of equal ones), so that equal
- * entries make equal bytes. It is there whole or not at all.   errors: IO, LIMIT (too many), NO_MEMORY */
+/* pack_write: a file of these entries, in order of their keys and each key once (the first of equal ones), so that
+ * equal entries make equal bytes. It is there whole or not at all.   errors: IO, LIMIT (too many), NO_MEMORY */
 cdnagen_status pack_write(const char *path, cache_blob *const *entries, size_t count);
 
 /* pack_check_manifest: the part of pack_open that looks at bytes: the first `size` of a file of file_bytes.

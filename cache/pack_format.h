@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The bytes of a pack, little-endian: pack_header, one pack_row an entry, their key texts, BLAKE3 of all before it; then
- * the objects. Rows are in order of the keys; texts and objects follow each other in the same order, without gaps, so
- * that every byte of the file is under a checksum and no two parts can overlap. */
+/* The bytes of a pack, little-endian: pack_header, one pack_row an entry, their key texts, BLAKE3 of all before it;
+ * then the objects. Rows are in order of the keys; texts and objects follow each other in the same order, without gaps,
+ * so that every byte of the file is under a checksum and no two parts can overlap. */
 #ifndef CACHE_PACK_FORMAT_H
 #define CACHE_PACK_FORMAT_H
 

@@ -55,7 +55,8 @@ static int can_write(const char *path, int trust_all) {
     }
 }
 
-/* absolute: the same file after the process has changed its directory.   owner: takes path; mem_free; NULL: no memory */
+/* absolute: the same file after the process has changed its directory.   owner: takes path; mem_free; NULL: no
+ * memory */
 static char *absolute(char *path) {
     char here[PATH_MAX];
     if (!path || *path == '/' || !getcwd(here, sizeof here)) return path;

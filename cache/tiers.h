@@ -2,7 +2,8 @@
 /* What the files of this folder share: the cache itself, blobs, folders, the two tiers.
  *
  * An entry file, little-endian: entry_header, key text, zeros up to a multiple of 16, data, BLAKE3 of all before it.
- * A blob in memory is the same image, so that reading and publishing copy nothing and key text travels with the data. */
+ * A blob in memory is the same image, so that reading and publishing copy nothing and key text travels with the
+ * data. */
 #ifndef CACHE_TIERS_H
 #define CACHE_TIERS_H
 
@@ -138,8 +139,8 @@ void folder_drop_lock(int folder, const char *name);
 
 /* ---- evict.c ---- */
 
-/* pin_take: pin a key of the directory that is written, for the blob that is about to be read or published; 0 if its entry
- * is being evicted at this moment, and so is to be neither.
+/* pin_take: pin a key of the directory that is written, for the blob that is about to be read or published; 0 if its
+ * entry is being evicted at this moment, and so is to be neither.
  * owner: *out is the blob's, pin_drop; all zero where the file system has no locks, or there is nothing yet */
 int pin_take(cache *c, const char *key, pin *out);
 void pin_drop(pin *p);
@@ -149,8 +150,8 @@ int evict_for(cache *c, size_t wanted);
 
 /* ---- disk_tier.c ---- */
 
-/* entry_read: an entry file as a checked blob, one that every user can write only if trust_all; NULL and *problem (static; NULL if there is no such file, "" if memory
- * ran out) otherwise. */
+/* entry_read: an entry file as a checked blob, one that every user can write only if trust_all; NULL and *problem
+ * (static; NULL if there is no such file, "" if memory ran out) otherwise. */
 cache_blob *entry_read(int folder, const char *name, int trust_all, const char **problem);
 cache_blob *disk_get(cache *c, const char *key, const char *key_text); /* of the first root that has it */
 void disk_put(cache *c, const char *key, cache_blob *b);

@@ -56,8 +56,8 @@ enum {
 cdnagen_status options_parse(unsigned takes, int argc, char **argv, cli *out);
 void options_help(unsigned takes, FILE *to);
 
-/* sim_mode_words: what --sim and --sim-check were given as words of the simulator's mode, "" for neither. --sim-check alone
- * adds to CDNAGEN_SIM.   errors: BAD_ARGUMENT (too long) */
+/* sim_mode_words: what --sim and --sim-check were given as words of the simulator's mode, "" for neither. --sim-check
+ * alone adds to CDNAGEN_SIM.   errors: BAD_ARGUMENT (too long) */
 enum { SIM_MODE_BYTES = 128 };
 cdnagen_status sim_mode_words(const cli *options, char mode[SIM_MODE_BYTES]);
 

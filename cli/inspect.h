@@ -23,7 +23,8 @@ typedef struct inspection {
 cdnagen_status inspection_open(const cli *options, const char *name, size_t shape, inspection *out);
 void inspection_close(inspection *i);
 
-/* sim_job_of: the launch of `object` that --kernel, --grid, --block, --args, --target ask for.   errors: BAD_ARGUMENT */
+/* sim_job_of: the launch of `object` that --kernel, --grid, --block, --args, --target ask for.   errors:
+ * BAD_ARGUMENT */
 cdnagen_status sim_job_of(const cli *options, const char *object, char mode[SIM_MODE_BYTES], sim_job *job);
 
 /* print_sample: which part of the launch was modelled. print_trace: what --trace wrote. */

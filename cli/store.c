@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* cdnagen push, pull: packs in a plain HTTP store, each under the BLAKE3 of its bytes. Nothing is trusted that comes back:
- * it must have its name's hash and be a sound pack before it takes the place that the user named. */
+/* cdnagen push, pull: packs in a plain HTTP store, each under the BLAKE3 of its bytes. Nothing is trusted that comes
+ * back: it must have its name's hash and be a sound pack before it takes the place that the user named. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

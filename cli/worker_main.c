@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* cdnagen-worker TAG SHAPE TARGET KEY: generate one kernel and write its code object to standard output; for the library's
- * own use (options.isolate). A failure is one line on stderr, "cdnagen: SENTENCE (STATUS)". */
+/* cdnagen-worker TAG SHAPE TARGET KEY: generate one kernel and write its code object to standard output; for the
+ * library's own use (options.isolate). A failure is one line on stderr, "cdnagen: SENTENCE (STATUS)". */
 #include <cdnagen.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Bounded reader of AMDGPU code objects. Every offset that comes from the bytes is checked before it is used; the host
- * is little-endian, as the format is. source: LLVM, User Guide for AMDGPU Backend, "Code Object" and "Kernel Descriptor" */
+ * is little-endian, as the format is. source: LLVM, User Guide for AMDGPU Backend, "Code Object" and "Kernel
+ * Descriptor" */
 #include "core/codeobj.h"
 
 #include <elf.h>

@@ -73,7 +73,8 @@ typedef struct codeobj {
  * errors: BAD_OBJECT, saying what is wrong and at which byte offset; unknown chip names its mach number */
 cdnagen_status codeobj_open(const void *data, size_t size, codeobj *out);
 
-/* codeobj_kernel_at, codeobj_find: kernel by index or by name.   errors: BAD_OBJECT (damaged), BAD_ARGUMENT (no such) */
+/* codeobj_kernel_at, codeobj_find: kernel by index or by name.   errors: BAD_OBJECT (damaged), BAD_ARGUMENT (no
+ * such) */
 cdnagen_status codeobj_kernel_at(const codeobj *o, size_t index, codeobj_kernel *out);
 cdnagen_status codeobj_find(const codeobj *o, const char *name, codeobj_kernel *out);
 

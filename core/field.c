@@ -285,7 +285,8 @@ static int resembles(const field *f, span s) {
     return strlen(f->name) > 1 || !rest.length || !((rest.at[0] | 32) >= 'a' && (rest.at[0] | 32) <= 'z');
 }
 
-/* The field that a word spells, else the one it resembles most, else table->count. The longest name wins: "rs", not r. */
+/* The field that a word spells, else the one it resembles most, else table->count. The longest name wins: "rs", not
+ * r. */
 static size_t tag_field(const field_table *table, span s) {
     for (int exact = 1; exact >= 0; exact--) {
         size_t best = table->count, best_length = 0;

@@ -24,8 +24,8 @@ int write_all(int fd, const void *from, size_t size) {
     return 1;
 }
 
-/* A file is locked while it is written, so that one without its lock is what a killed process left. Where the file system
- * has no locks nothing can be told, and nothing is removed. */
+/* A file is locked while it is written, so that one without its lock is what a killed process left. Where the file
+ * system has no locks nothing can be told, and nothing is removed. */
 static int is_named(int fd, const char *name) {
     struct stat by_name, by_fd;
     return !lstat(name, &by_name) && !fstat(fd, &by_fd) && by_name.st_ino == by_fd.st_ino &&

@@ -55,7 +55,8 @@ static uint8_t encode(const format *f, float x) {
         exponent = 1;
     }
     uint32_t code = 0;
-    /* Past 24 even the largest f32 of its exponent is below half of the smallest value; f32 denormals are among those. */
+    /* Past 24 even the largest f32 of its exponent is below half of the smallest value; f32 denormals are among
+     * those. */
     if (shift <= 24) {
         const uint32_t significand = (magnitude & 0x7fffff) | 0x800000;
         const uint32_t rest = significand & ((1u << shift) - 1), half = 1u << (shift - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the operators' bind functions ask of every argument, each refusal naming the value and what is allowed; and how an
- * argument gets into a launch. */
+/* What the operators' bind functions ask of every argument, each refusal naming the value and what is allowed; and how
+ * an argument gets into a launch. */
 #ifndef GEN_ARGUMENTS_H
 #define GEN_ARGUMENTS_H
 

@@ -17,8 +17,10 @@ typedef struct choice {
 } choice;
 
 /* change_set: p's own variant with one field changed.
- * change_is_next: 1, with *out but its variant set, if this change is the *before-th from here on; else it counts as passed.
- * change_is_choice: the same of the choices that are for kernels of this mark and change anything; sets the variant too. */
+ * change_is_next: 1, with *out but its variant set, if this change is the *before-th from here on; else it counts as
+ * passed.
+ * change_is_choice: the same of the choices that are for kernels of this mark and change anything; sets the variant
+ * too. */
 void change_set(const plan *p, size_t offset, int64_t value, change *out);
 int change_is_next(int *before, const char *name, change_kind kind, lever helped, change *out);
 int change_is_choice(int *before, const plan *p, const choice *choices, size_t count, int mark, change *out);

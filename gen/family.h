@@ -103,7 +103,8 @@ double grade_figure(const grade *g, const char *name);
 int grade_passes(const grade *g);
 
 typedef struct workload {
-    /* make: host buffers for plan->shape; the caller calls problem_release.   errors: NO_MEMORY, BAD_SHAPE (a run-time word is missing) */
+    /* make: host buffers for plan->shape; the caller calls problem_release.   errors: NO_MEMORY, BAD_SHAPE (a run-time
+     * word is missing) */
     cdnagen_status (*make)(const plan *p, uint64_t seed, problem *out);
     /* reference: plain C result, from exactly the bytes that the kernel receives. */
     cdnagen_status (*reference)(const plan *p, problem *problem);
@@ -111,11 +112,12 @@ typedef struct workload {
     void (*arguments)(const plan *p, const problem *problem, void *const *device, void *args);
     /* grade_outputs: compare what came back (host copies of the output buffers, in buffer order, NULL for inputs). */
     cdnagen_status (*grade_outputs)(const plan *p, const problem *problem, void *const *back, grade *out);
-    /* make_modelled: make, for a launch that is timed by a model and never graded: buffers whose values decide no address and
-     * no branch have no data. NULL: make serves.   errors: as make */
+    /* make_modelled: make, for a launch that is timed by a model and never graded: buffers whose values decide no
+     * address and no branch have no data. NULL: make serves.   errors: as make */
     cdnagen_status (*make_modelled)(const plan *p, problem *out);
-    /* reduce: *out is a launch whose data fit bytes_most and whose workgroups do what those of p's do that are launched as
-     * `grid`; *reduced 0 and *out = *p where p's own data fit. NULL: they always do.   errors: as plan_from_structs */
+    /* reduce: *out is a launch whose data fit bytes_most and whose workgroups do what those of p's do that are launched
+     * as `grid`; *reduced 0 and *out = *p where p's own data fit. NULL: they always do.   errors: as
+     * plan_from_structs */
     cdnagen_status (*reduce)(const plan *p, const uint32_t grid[3], int64_t bytes_most, plan *out, int *reduced);
 } workload;
 
@@ -141,8 +143,8 @@ typedef struct tuning {
     size_t axis_count;
     /* point: the index-th for the target; 0 at the end. */
     int (*point)(const target *t, int index, tune_point *out);
-    /* seeds: tags that a search may begin at, besides what `auto` means now, NULL-terminated. Those that do not serve a shape
-     * are passed over. */
+    /* seeds: tags that a search may begin at, besides what `auto` means now, NULL-terminated. Those that do not serve a
+     * shape are passed over. */
     const char *const *seeds;
     /* prune: why a legal plan is not worth compiling; NULL: it is. */
     const char *(*prune)(const plan *p);
@@ -152,7 +154,7 @@ typedef struct tuning {
 
 /* change_kind: how a kernel's variant differs from it, for a diagnosis. */
 typedef enum change_kind {
-    CHANGE_TWIN, /* the same matrix instructions, loads and LDS operations, and less arithmetic: what a schedule could reach */
+    CHANGE_TWIN,     /* as many matrix instructions, loads and LDS operations, less arithmetic: a schedule's limit */
     CHANGE_FLOOR,    /* the bare product, in one of the tags that suit the shape: what the shape allows */
     CHANGE_LEFT_OUT, /* a part of the work left out */
     CHANGE_CHOICE    /* all of the work, done another way: right results */
@@ -179,14 +181,14 @@ typedef struct change {
 
 /* diagnosis: what a diagnosis must know of an operator. source: docs/diagnosis.md */
 typedef struct diagnosis {
-    /* change: the index-th that a kernel may be compared with; 0 at the end. Those that a shape or chip does not allow are
-     * told as such. */
+    /* change: the index-th that a kernel may be compared with; 0 at the end. Those that a shape or chip does not allow
+     * are told as such. */
     int (*change)(const plan *p, int index, change *out);
-    /* sweep: the index-th length of the dimension that the inner loop runs over: the launch's variant and whole shape, and the
-     * trips that a workgroup makes on average; 0 at the end. The kernel stays p's, and so does the grid. */
+    /* sweep: the index-th length of the dimension that the inner loop runs over: the launch's variant and whole shape,
+     * and the trips that a workgroup makes on average; 0 at the end. The kernel stays p's, and so does the grid. */
     int (*sweep)(const plan *p, int index, void *variant, void *shape, double *trips);
-    /* traffic: bytes that all L2 together load and that the launch stores, by a model of the operator's own; NULL: what the
-     * timing model counts.   errors: NO_MEMORY */
+    /* traffic: bytes that all L2 together load and that the launch stores, by a model of the operator's own; NULL: what
+     * the timing model counts.   errors: NO_MEMORY */
     cdnagen_status (*traffic)(const plan *p, double *beyond_l2);
     /* is_wrong: results of this variant are wrong by design: it is never chosen. NULL: none is. */
     int (*is_wrong)(const void *variant);
@@ -209,8 +211,8 @@ struct family {
     /* route: the variant that `auto` means; the `rank`-th choice, so that a caller may pass over one that spills.
      * errors: LIMIT when no choice is left, saying what each one lacked */
     cdnagen_status (*route)(const target *t, const void *shape, int rank, void *variant);
-    /* route_shapes: shape words in the notation of job lines, "heads=16..128:16 clean=0,1", over which `auto` chooses every
-     * kernel that it is to be ready for; NULL-terminated. source: docs/precompile.md */
+    /* route_shapes: shape words in the notation of job lines, "heads=16..128:16 clean=0,1", over which `auto` chooses
+     * every kernel that it is to be ready for; NULL-terminated. source: docs/precompile.md */
     const char *const *route_shapes;
     /* grid: workgroups of a launch of the plan's own shape on such a device; zeros if its run-time words were left out.
      * facts: NULL where no device is known */

@@ -15,11 +15,12 @@
  * returns a cdnagen_status; on failure its out-parameters are unchanged and cdnagen_error() gives the failure as one
  * sentence that names what was wrong and what would be right. Nothing here exits, aborts or installs a signal handler.
  * Stream order: a launch is ordered in the stream it names, as any HIP launch; NULL is the device's default stream.
- * The library never synchronises a stream on its own, but for timing that CDNAGEN_TUNE=1 asks for. Stream capture: kernels may be generated, launched and freed in
- * it, device memory be allocated and freed. gen_kernel loads the kernel, so a launch never loads, and cdnagen_prepare keeps it so; a module that goes out
- * of use during a capture is unloaded by a later call; one whose launch was captured stays loaded until its context and
- * its kernels are freed: destroy graphs before. Argument lifetime: argument structs are read before the
- * call returns; the device buffers they name must stay valid until the launch has completed in its stream. */
+ * The library never synchronises a stream on its own, but for timing that CDNAGEN_TUNE=1 asks for. Stream capture:
+ * kernels may be generated, launched and freed in it, device memory be allocated and freed. gen_kernel loads the
+ * kernel, so a launch never loads, and cdnagen_prepare keeps it so; a module that goes out of use during a capture is
+ * unloaded by a later call; one whose launch was captured stays loaded until its context and its kernels are freed:
+ * destroy graphs before. Argument lifetime: argument structs are read before the call returns; the device buffers they
+ * name must stay valid until the launch has completed in its stream. */
 #ifndef CDNAGEN_H
 #define CDNAGEN_H
 
@@ -94,15 +95,15 @@ typedef struct cdnagen_kernel cdnagen_kernel; /* a generated kernel, loaded wher
  *         has a device also NO_HIP, NO_DEVICE, HIP, CAPTURING. A cache fault is never an error */
 CDNAGEN_API cdnagen_status gen_kernel(cdnagen *ctx, const char *tag, const char *shape, cdnagen_kernel **out);
 
-/* cdnagen_prepare: gen_kernel ahead of time: the kernel stays loaded until the context is freed, whatever kernels_kept is,
- * so that gen_kernel of it neither generates nor loads, in a capture with refuse_loads_in_capture too. It may be called
- * again. Where the context has no device the code object is kept; with no_cache gen_kernel generates it again, and loads
- * nothing.
+/* cdnagen_prepare: gen_kernel ahead of time: the kernel stays loaded until the context is freed, whatever kernels_kept
+ * is, so that gen_kernel of it neither generates nor loads, in a capture with refuse_loads_in_capture too. It may be
+ * called again. Where the context has no device the code object is kept; with no_cache gen_kernel generates it again,
+ * and loads nothing.
  * shapes, errors: as gen_kernel */
 CDNAGEN_API cdnagen_status cdnagen_prepare(cdnagen *ctx, const char *tag, const char *shape);
 
-/* cdnagen_supports: OK if gen_kernel can make this kernel for `target`; a check of limits that compiles nothing and needs
- * no context.
+/* cdnagen_supports: OK if gen_kernel can make this kernel for `target`; a check of limits that compiles nothing and
+ * needs no context.
  * shapes: `tag` and `shape` as in gen_kernel, `target` as "gfx950"
  * errors: BAD_ARGUMENT, BAD_TAG, BAD_SHAPE, BAD_TARGET, LIMIT, NO_MEMORY: the reason, as gen_kernel gives it */
 CDNAGEN_API cdnagen_status cdnagen_supports(const char *tag, const char *shape, const char *target);
@@ -134,9 +135,9 @@ typedef struct cdnagen_options {
      * several call, and never after cdnagen_free_context; it must not call the library. `text` is one line. */
     void (*log)(void *user, cdnagen_log_level level, const char *text);
     void *log_user;
-    int cache_only; /* nonzero: what no cache tier has is CDNAGEN_CACHE_MISS; zero: CDNAGEN_CACHE_ONLY, else generated */
+    int cache_only; /* nonzero: what no tier has is CDNAGEN_CACHE_MISS; zero: CDNAGEN_CACHE_ONLY, else generated */
     int refuse_loads_in_capture; /* nonzero: loading a module while a stream captures is CDNAGEN_CAPTURING. What counts:
-                                    streams that captured a kernel of this library, and blocking streams of the device */
+                                    streams that captured a kernel of this library, blocking streams of the device */
     /* A store of the caller's own, asked for what neither memory nor disk has and told what was generated; NULL: none.
      * `key` is 64 hexadecimal digits, the bytes are opaque and the same for each key: what comes back damaged or under
      * another key is a miss. store_get calls accept(to, data, bytes) and returns 1 if it has the key, else 0. As `log`,
@@ -150,8 +151,8 @@ typedef struct cdnagen_options {
                             also where this library has no compiler */
     int isolate_seconds, isolate_megabytes; /* that it may take, of its data; 0: no limit. Over the time is
                                                CDNAGEN_COMPILE, an end as for lack of memory CDNAGEN_NO_MEMORY */
-    /* Of the directory that is written: before an entry would go beyond it, those not used for longest go, but none that a
-     * living process of this host has loaded; 0: CDNAGEN_CACHE_BYTES, else no limit. */
+    /* Of the directory that is written: before an entry would go beyond it, those not used for longest go, but none
+     * that a living process of this host has loaded; 0: CDNAGEN_CACHE_BYTES, else no limit. */
     size_t disk_bytes;
     int trust_all; /* nonzero: also roots that others than this user and root own, or that every user can write, are
                       loaded from and written to; zero: CDNAGEN_CACHE_TRUST, else they are left alone, with a warning */
@@ -160,9 +161,9 @@ typedef struct cdnagen_options {
 
 /* cdnagen_create_context: check the options (NULL: the defaults) and make a context; the device is opened, and sim_mode
  * read, at its first use, which is where a machine without it fails. So that asking again is quick, also after
- * cdnagen_free_kernel, a context keeps up to memory_bytes of code objects (its memory tier) until it and its kernels are
- * freed, and the kernels of up to kernels_kept texts of tag and shape, loaded, until it is freed; with no_cache it keeps
- * neither. What a caller holds is loaded whatever these limits are.
+ * cdnagen_free_kernel, a context keeps up to memory_bytes of code objects (its memory tier) until it and its kernels
+ * are freed, and the kernels of up to kernels_kept texts of tag and shape, loaded, until it is freed; with no_cache it
+ * keeps neither. What a caller holds is loaded whatever these limits are.
  * owner:  *out is the caller's, cdnagen_free_context; option strings are copied
  * errors: BAD_ARGUMENT, BAD_TARGET, NO_MEMORY */
 CDNAGEN_API cdnagen_status cdnagen_create_context(const cdnagen_options *options, cdnagen **out);
@@ -171,16 +172,16 @@ CDNAGEN_API cdnagen_status cdnagen_create_context(const cdnagen_options *options
  * NULL is fine. */
 CDNAGEN_API void cdnagen_free_context(cdnagen *ctx);
 
-/* cdnagen_shutdown: free the default context with what it keeps loaded, as cdnagen_free_context does; kernels that a caller
- * holds stay good. No other call with a NULL context may be running; the next one makes a new context. It is for those that unload HIP, or count what is
- * loaded, while they live on: at a process's end nothing of this library calls HIP, and threads may still be generating
- * or launching. A handler of atexit, and what a thread runs at its own end, generate no more: what is neither loaded nor
- * cached is then CDNAGEN_COMPILE. Programs that link libcdnagen.a have the destructors of LLVM and lld as their own: let no
- * thread generate when main returns. */
+/* cdnagen_shutdown: free the default context with what it keeps loaded, as cdnagen_free_context does; kernels that a
+ * caller holds stay good. No other call with a NULL context may be running; the next one makes a new context. It is for
+ * those that unload HIP, or count what is loaded, while they live on: at a process's end nothing of this library calls
+ * HIP, and threads may still be generating or launching. A handler of atexit, and what a thread runs at its own end,
+ * generate no more: what is neither loaded nor cached is then CDNAGEN_COMPILE. Programs that link libcdnagen.a have the
+ * destructors of LLVM and lld as their own: let no thread generate when main returns. */
 CDNAGEN_API void cdnagen_shutdown(void);
 
-/* cdnagen_device_name: what launches run on, "AMD Instinct MI350X (gfx950)" or "simulator (gfx950)"; opens it. The chip is
- * at its end, and a simulator's has that word; "none" where kernels are compiled only.
+/* cdnagen_device_name: what launches run on, "AMD Instinct MI350X (gfx950)" or "simulator (gfx950)"; opens it. The chip
+ * is at its end, and a simulator's has that word; "none" where kernels are compiled only.
  * owner: *name is the context's
  * errors: BAD_ARGUMENT (also words of sim_mode), BAD_TARGET (the device cannot run it), NO_MEMORY, NO_HIP, NO_DEVICE,
  *         HIP; as of every call below that opens the device */
@@ -188,9 +189,9 @@ CDNAGEN_API cdnagen_status cdnagen_device_name(cdnagen *ctx, const char **name);
 
 /* ---- operator mqa_logits ---- */
 
-/* cdnagen_mqa_logits_shape: the shape words of mqa_logits as a struct, same names. Every head count and head size of the
- * ranges is served; those that are not multiples of what a tag's MFMA takes (heads and head size of mfma<MxNxK>: M and K)
- * cost what the next multiple costs. FP8 bytes are read as the chip's own
+/* cdnagen_mqa_logits_shape: the shape words of mqa_logits as a struct, same names. Every head count and head size of
+ * the ranges is served; those that are not multiples of what a tag's MFMA takes (heads and head size of mfma<MxNxK>: M
+ * and K) cost what the next multiple costs. FP8 bytes are read as the chip's own
  * kind unless the shape says otherwise: gfx942, whose own is e4m3fnuz, converts e4m3fn; gfx950 takes e4m3fn only. */
 typedef struct cdnagen_mqa_logits_shape {
     size_t size;
@@ -218,16 +219,16 @@ typedef struct cdnagen_buffer {
     size_t bytes;
 } cdnagen_buffer;
 
-/* cdnagen_mqa_logits_args: one launch. Strides are elements from one row (of q also: head) to the next; 0 means contiguous
- * (q_head: dim, q: heads*q_head_stride, kv: dim, weights: heads, logits: seq_kv rounded up to a multiple of 256), and
- * of a single row or head none is looked at. Rows may be any number of elements apart that holds one; q's heads may
- * also lie further apart than its rows ([heads, seq, dim] in memory). What lies between rows is neither read into a
- * result nor written. The kv rows of a tile (bkv of the tag), and the heads of a matrix instruction, must lie within 4 GiB;
- * everything else may be further apart. The elements of a row follow each other: inner strides are 1, or 0 which
- * stands for it.
+/* cdnagen_mqa_logits_args: one launch. Strides are elements from one row (of q also: head) to the next; 0 means
+ * contiguous (q_head: dim, q: heads*q_head_stride, kv: dim, weights: heads, logits: seq_kv rounded up to a multiple of
+ * 256), and of a single row or head none is looked at. Rows may be any number of elements apart that holds one; q's
+ * heads may also lie further apart than its rows ([heads, seq, dim] in memory). What lies between rows is neither read
+ * into a result nor written. The kv rows of a tile (bkv of the tag), and the heads of a matrix instruction, must lie
+ * within 4 GiB; everything else may be further apart. The elements of a row follow each other: inner strides are 1, or
+ * 0 which stands for it.
  * A buffer needs the bytes from its first element to its last: (seq - 1) * logits_stride + seq_kv floats of logits.
- * q, kv, their rows and heads are aligned to 16 bytes, bf16 weights and their rows to 2 if heads is odd, everything else
- * to 4, and logits overlaps no input. A row's window is clamped to [0, seq_kv), and is empty if it ends before it
+ * q, kv, their rows and heads are aligned to 16 bytes, bf16 weights and their rows to 2 if heads is odd, everything
+ * else to 4, and logits overlaps no input. A row's window is clamped to [0, seq_kv), and is empty if it ends before it
  * starts. */
 typedef struct cdnagen_mqa_logits_args {
     size_t size;
@@ -298,10 +299,10 @@ CDNAGEN_API cdnagen_status cdnagen_gen_gemm_blockscale(cdnagen *ctx, const char 
                                                        cdnagen_kernel **out);
 
 /* cdnagen_gemm_blockscale_args: one launch. Strides are elements from one row to the next of the matrix as it is in
- * memory; 0 means contiguous. Rows of A and of plain B begin at multiples of 16 bytes; with a tag that has `cs`, rows of
- * C at multiples of 8. Elements between the end of a row and the next row are not used, and those of C not written. A
- * buffer needs the bytes from its first element to its last, a and plain b to the end of the last one's 4-byte word. c and
- * the workspace overlap nothing else. */
+ * memory; 0 means contiguous. Rows of A and of plain B begin at multiples of 16 bytes; with a tag that has `cs`, rows
+ * of C at multiples of 8. Elements between the end of a row and the next row are not used, and those of C not written.
+ * A buffer needs the bytes from its first element to its last, a and plain b to the end of the last one's 4-byte word.
+ * c and the workspace overlap nothing else. */
 typedef struct cdnagen_gemm_blockscale_args {
     size_t size;
     cdnagen_buffer a;         /* [m, k] e4m3 */
@@ -341,17 +342,18 @@ CDNAGEN_API cdnagen_status cdnagen_pack_b(const void *rows, int64_t stride, int6
 /* ---- operator gemm_grouped ---- */
 
 typedef enum cdnagen_grouped_layout {
-    /* a [m, k], b [groups, n, k], c [m, n]; extents i64: rows of each group, one group's after another's. Of each only the
-     * low 4 bytes are read */
+    /* a [m, k], b [groups, n, k], c [m, n]; extents i64: rows of each group, one group's after another's. Of each only
+     * the low 4 bytes are read */
     CDNAGEN_GROUPED_SIZES = 0,
     /* the same, extents i32: one past each group's last row */
     CDNAGEN_GROUPED_OFFSETS = 1,
-    /* a [groups, m, k], b [groups, n, k], c [groups, m, n]; extents i64: rows of each slab that take part, the first ones */
+    /* a [groups, m, k], b [groups, n, k], c [groups, m, n]; extents i64: rows of each slab that take part, the first
+     * ones */
     CDNAGEN_GROUPED_PADDED = 2,
     /* the same, all rows take part; no extents */
     CDNAGEN_GROUPED_BATCHED = 3,
-    /* a [groups, m, k], b [n, k], c [m, n]; extents i32: one past each group's last row of b, which is its last column of
-     * c; multiples of 8 */
+    /* a [groups, m, k], b [n, k], c [m, n]; extents i32: one past each group's last row of b, which is its last column
+     * of c; multiples of 8 */
     CDNAGEN_GROUPED_N_OFFSETS = 4,
     /* a [m, k], b [n, k], c [groups, m, n]; extents i32: one past each group's last element of k; multiples of 16 */
     CDNAGEN_GROUPED_K_OFFSETS = 5
@@ -364,8 +366,8 @@ typedef enum cdnagen_grouped_scale {
     CDNAGEN_GROUPED_SCALE_BLOCK = 1
 } cdnagen_grouped_scale;
 
-/* cdnagen_gemm_grouped_shape: the shape words of gemm_grouped as a struct. One kernel serves every number of groups, every
- * m, and every n and k of its tail classes. */
+/* cdnagen_gemm_grouped_shape: the shape words of gemm_grouped as a struct. One kernel serves every number of groups,
+ * every m, and every n and k of its tail classes. */
 typedef struct cdnagen_gemm_grouped_shape {
     size_t size;
     int64_t groups, m, n, k; /* run-time, 0 if not known yet; auto needs them all */
@@ -385,8 +387,8 @@ CDNAGEN_API cdnagen_status cdnagen_gen_gemm_grouped(cdnagen *ctx, const char *ta
                                                     const cdnagen_gemm_grouped_shape *shape, cdnagen_kernel **out);
 
 /* cdnagen_gemm_grouped_args: one launch. Every matrix is contiguous; a and b are aligned to 16 bytes, c to 8, scales to
- * 4, extents to their size, and c and the workspace overlap nothing else. n is a multiple of 8 and k of 16; scale=block: both of 128;
- * preshuffled b: both of the tag's tile. */
+ * 4, extents to their size, and c and the workspace overlap nothing else. n is a multiple of 8 and k of 16;
+ * scale=block: both of 128; preshuffled b: both of the tag's tile. */
 typedef struct cdnagen_gemm_grouped_args {
     size_t size;
     cdnagen_buffer a, b;               /* e4m3 */
@@ -399,16 +401,17 @@ typedef struct cdnagen_gemm_grouped_args {
     int32_t reserved;                  /* 0 */
 } cdnagen_gemm_grouped_args;
 
-/* cdnagen_launch_gemm_grouped: c_g[m,n] = sum_k a_g[m,k] b_g[n,k] * a_scales[m] * b_scales[n] for each group g; in blocks as
- * gemm_blockscale.
+/* cdnagen_launch_gemm_grouped: c_g[m,n] = sum_k a_g[m,k] b_g[n,k] * a_scales[m] * b_scales[n] for each group g; in
+ * blocks as gemm_blockscale.
  * shapes: see cdnagen_grouped_layout. No groups, m or n of 0 is a success without a launch, k of 0 writes zeros
  *         everywhere. A group without rows or columns writes nothing, nor do rows, columns and K past the last group.
- *         Extents are clamped to what is there: no group reaches into another's c, whatever they are. A group of n_offsets
- *         whose columns are no multiple of 4 leaves the last ones as they are; one of k_offsets whose K is no multiple of 16
- *         has inaccurate sums
+ *         Extents are clamped to what is there: no group reaches into another's c, whatever they are. A group of
+ *         n_offsets whose columns are no multiple of 4 leaves the last ones as they are; one of k_offsets whose K is no
+ *         multiple of 16 has inaccurate sums
  * math:   f32 sums in the matrix unit, then times a's scale, then b's; one rounding to the type of c, to nearest even;
  *         the same bits at every launch
- * errors: BAD_ARGUMENT (null, short, misaligned or overlapped buffer, wrong kernel, an n or k that the kernel excludes),
+ * errors: BAD_ARGUMENT (null, short, misaligned or overlapped buffer, wrong kernel, an n or k that the kernel
+ * excludes),
  *         LIMIT, NO_DEVICE, HIP, FAULT */
 CDNAGEN_API cdnagen_status cdnagen_launch_gemm_grouped(cdnagen_kernel *kernel, const cdnagen_gemm_grouped_args *args,
                                                        void *stream);
@@ -456,15 +459,15 @@ CDNAGEN_API cdnagen_status cdnagen_grouped_output(cdnagen_grouped_form form, con
                                                   const cdnagen_tensor *wq, const cdnagen_tensor *extents,
                                                   cdnagen_tensor *out);
 
-/* Of all forms below: the kernel is `auto`'s of those that need no workspace, generated at the first call of its kind in
- * the context, which keeps it (without a cache each call generates it); calls of other lengths take the same one. With CDNAGEN_TUNE=1 in the environment it is the
- * fastest of some tens of tiles, which the first call of a kind times on its own operands and stream, for a few seconds and
- * writing `out` again and again; later calls of that kind take it too. Nothing is timed while a stream captures, nor on
- * the simulator. Operands are of the chip's own FP8 kind, scales f32,
- * out bf16 of the sizes that cdnagen_grouped_output gives. Every contract that the host can see is checked; a refusal names
- * the argument, its value and the rule. That each group's K (2D-2D) is a multiple of 16 and its columns (3D-2D) of 8 only
- * the device knows: see cdnagen_launch_gemm_grouped for what happens otherwise. wq of _preshuffle: each group's as
- * cdnagen_pack_b leaves it; n is a multiple of 64 and k of 128.
+/* Of all forms below: the kernel is `auto`'s of those that need no workspace, generated at the first call of its kind
+ * in the context, which keeps it (without a cache each call generates it); calls of other lengths take the same one.
+ * With CDNAGEN_TUNE=1 in the environment it is the fastest of some tens of tiles, which the first call of a kind times
+ * on its own operands and stream, for a few seconds and writing `out` again and again; later calls of that kind take it
+ * too. Nothing is timed while a stream captures, nor on the simulator. Operands are of the chip's own FP8 kind, scales
+ * f32, out bf16 of the sizes that cdnagen_grouped_output gives. Every contract that the host can see is checked; a
+ * refusal names the argument, its value and the rule. That each group's K (2D-2D) is a multiple of 16 and its columns
+ * (3D-2D) of 8 only the device knows: see cdnagen_launch_gemm_grouped for what happens otherwise. wq of _preshuffle:
+ * each group's as cdnagen_pack_b leaves it; n is a multiple of 64 and k of 128.
  * errors: BAD_ARGUMENT, LIMIT, and as gen_kernel and cdnagen_launch_gemm_grouped */
 
 /* cdnagen_rowwise_grouped_stacked: groups own rows of xq and out, one group's after another's.
@@ -479,8 +482,8 @@ CDNAGEN_API cdnagen_status cdnagen_rowwise_grouped_stacked_preshuffle(
 
 /* cdnagen_rowwise_grouped_dynamic: each group has a slab, of which the first zero_start_index_m[g] rows take part.
  * shapes: xq [groups, m, k], wq [groups, n, k], x_scale groups * m elements, w_scale groups * n, zero_start_index_m
- *         [groups] i64, out [groups, m, n]. zeroing_output_tensor: 1: rows past those become 0; 0: they are left as they
- *         are */
+ *         [groups] i64, out [groups, m, n]. zeroing_output_tensor: 1: rows past those become 0; 0: they are left as
+ *         they are */
 CDNAGEN_API cdnagen_status cdnagen_rowwise_grouped_dynamic(cdnagen *ctx, const cdnagen_tensor *xq,
                                                            const cdnagen_tensor *wq, const cdnagen_tensor *x_scale,
                                                            const cdnagen_tensor *w_scale,

@@ -20,7 +20,8 @@ typedef struct intrinsic {
 } intrinsic;
 
 static const intrinsic intrinsics[] = {
-    /* name                    LLVM name                                   chips   result        operands zeros overloads */
+    /* name                    LLVM name                                   chips   result        operands zeros
+     * overloads */
     {"mfma_16x16x32_fp8_fp8", "llvm.amdgcn.mfma.f32.16x16x32.fp8.fp8", ANY, VEC(4, F32), 3, 3, {0}},
     {"mfma_32x32x16_fp8_fp8", "llvm.amdgcn.mfma.f32.32x32x16.fp8.fp8", ANY, VEC(16, F32), 3, 3, {0}},
     /* cbsz and blgp 0 = e4m3; scales 0 select the short opcode, whose factor is 1 */
@@ -151,9 +152,9 @@ val e_workgroup(ir *e, int axis) {
 val e_uniform(ir *e, val a) { return e_op(e, "readfirstlane", &a, 1); }
 
 /* Keeps loads and stores on their side of a wait or barrier in every pass; a wave that needs no s_barrier (one wave a
- * workgroup) has nothing else that does. Costs no instruction. By its operand it may load from anywhere, and passes that
- * sink loads stop there; a clobber of memory says so too, but LLVM compares a clobber with the names of all registers,
- * which was a quarter of the time of a compile. */
+ * workgroup) has nothing else that does. Costs no instruction. By its operand it may load from anywhere, and passes
+ * that sink loads stop there; a clobber of memory says so too, but LLVM compares a clobber with the names of all
+ * registers, which was a quarter of the time of a compile. */
 static void memory_fence(ir *e) {
     LLVMTypeRef operand = llvm_type(e, I32);
     LLVMValueRef none = e_i32(e, 0).v;

@@ -38,9 +38,9 @@ int expect(ir *e, int holds, const char *verb, const char *rule); /* holds, else
 LLVMBasicBlockRef new_block(ir *e, const char *name);
 
 /* process.c: what exists once a process or once a thread. */
-/* process_guard: step(of), with LLVM started. No fork of the process happens in a step: it waits. A fatal error of LLVM or
- * lld in it becomes CDNAGEN_COMPILE and *lost, and what the step held of LLVM is abandoned. A step that is lost already is
- * refused. */
+/* process_guard: step(of), with LLVM started. No fork of the process happens in a step: it waits. A fatal error of LLVM
+ * or lld in it becomes CDNAGEN_COMPILE and *lost, and what the step held of LLVM is abandoned. A step that is lost
+ * already is refused. */
 cdnagen_status process_guard(const char *what, cdnagen_status (*step)(void *of), void *of, int *lost);
 /* process_machine: within a step, this thread's target machine for t.   owner: the thread */
 cdnagen_status process_machine(const target *t, LLVMTargetMachineRef *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* E4M3FN bytes for a matrix unit that reads E4M3FNUZ. The same byte means half the value there, with two exceptions: 0x80
- * is FN's -0 and FNUZ's NaN, and 0x7f and 0xff are FN's NaN and numbers of FNUZ.
+/* E4M3FN bytes for a matrix unit that reads E4M3FNUZ. The same byte means half the value there, with two exceptions:
+ * 0x80 is FN's -0 and FNUZ's NaN, and 0x7f and 0xff are FN's NaN and numbers of FNUZ.
  * source: OCP 8-bit Floating Point Specification 1.0 (e4m3fn); AMD CDNA3 ISA guide (e4m3fnuz) */
 #include "ir/context.h"
 

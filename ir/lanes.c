@@ -85,7 +85,8 @@ static val moved(ir *e, val a, int control, int rows, val none) {
     return e_op(e, "update_dpp", args, 6);
 }
 
-/* Within rows of 16 lanes by 1, 2, 4, 8; then row 0's sum to row 1 and row 2's to row 3; then row 1's to rows 2 and 3. */
+/* Within rows of 16 lanes by 1, 2, 4, 8; then row 0's sum to row 1 and row 2's to row 3; then row 1's to rows 2 and
+ * 3. */
 val e_scan_step(ir *e, val a, int step, val none) {
     enum { ROW_SHR = 0x110, ROW_BCAST15 = 0x142, ROW_BCAST31 = 0x143 };
     static const struct {

@@ -94,8 +94,8 @@ void e_buffer_store(ir *e, buffer b, val value, val lane, int fixed) {
 
 enum lds_role { LDS_ACCESS, LDS_DMA };
 
-/* Scope metadata that keeps DMA and the rest apart: LLVM would wait before every LDS read until no DMA is in flight. The
- * waits between them are the kernel's own, and e_wait's fences keep their order in every pass. */
+/* Scope metadata that keeps DMA and the rest apart: LLVM would wait before every LDS read until no DMA is in flight.
+ * The waits between them are the kernel's own, and e_wait's fences keep their order in every pass. */
 static void set_role(ir *e, LLVMValueRef instruction, enum lds_role role) {
     LLVMMetadataRef domain_name = LLVMMDStringInContext2(e->context, "lds", 3);
     const LLVMMetadataRef domain = LLVMMDNodeInContext2(e->context, &domain_name, 1);
@@ -119,7 +119,8 @@ static LLVMValueRef lds_pointer(ir *e, LLVMValueRef base, val offset) {
     return LLVMBuildGEP2(e->builder, llvm_type(e, I8), base, &offset.v, 1, "");
 }
 
-/* Where a value of type t lies; NULL if it cannot. Two steps, so that `fixed` ends up in the instruction's offset field. */
+/* Where a value of type t lies; NULL if it cannot. Two steps, so that `fixed` ends up in the instruction's offset
+ * field. */
 static LLVMValueRef lds_place(ir *e, const char *verb, lds b, type t, val lane, int fixed) {
     const int size = type_bytes(t);
     if (!expect(e, e_type(e, lane) == I32 && fixed >= 0 && fixed < b.bytes, verb, "offset outside the buffer") ||

@@ -92,8 +92,8 @@ static cdnagen_status start_once(void) {
                : CDNAGEN_OK;
 }
 
-/* At the end of a thread, and of the main one before the handlers of atexit, C++ destroys what LLVM and lld keep for it:
- * from then on it can generate no more. */
+/* At the end of a thread, and of the main one before the handlers of atexit, C++ destroys what LLVM and lld keep for
+ * it: from then on it can generate no more. */
 int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *library);
 extern void *__dso_handle;
 static _Thread_local int end_is_watched, has_ended;

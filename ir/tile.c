@@ -30,7 +30,8 @@ val t_fragment_byte(ir *e, const tile *t, int s, val lane) {
 
 int t_load_count(const tile *t) { return t->atom->fragment_bytes == 8 ? (t->steps + 1) / 2 : t->steps; }
 
-/* Two steps of 8 bytes are one load of 16: the lane takes neighbouring bytes for both, as all lanes of both operands do. */
+/* Two steps of 8 bytes are one load of 16: the lane takes neighbouring bytes for both, as all lanes of both operands
+ * do. */
 void t_load(ir *e, const tile *t, val lane, buffer from, val row, val uniform, int length, val *words) {
     const int edge = t->layout == TILE_ROWS ? t->atom->m : t->atom->n;
     const val part = e_shr(e, lane, edge == 32 ? 5 : 4);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* gfx950 needs 20 slots between a matrix instruction of 16 passes and another use of its result; LLVM 22.1.8's hazard
- * recognizer knows the 20 but looks back over 19 (MaxWaitStates), so it adds nothing where exactly 19 instructions happen
- * to lie between, and the use would see the old value. Code generation is over by then, so the s_nop is put into the
- * object: the code after it moves, and branches across it are written anew. An object without such a place stays as
+ * recognizer knows the 20 but looks back over 19 (MaxWaitStates), so it adds nothing where exactly 19 instructions
+ * happen to lie between, and the use would see the old value. Code generation is over by then, so the s_nop is put into
+ * the object: the code after it moves, and branches across it are written anew. An object without such a place stays as
  * it is. With an LLVM that looks back far enough, this file can go. */
 #include "ir/wait_states.h"
 

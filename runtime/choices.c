@@ -42,8 +42,8 @@ static cdnagen_status add(choices *t, const char *key, const choice_texts *is) {
     return CDNAGEN_OK;
 }
 
-/* claim: the default becomes the answer until there is a better one. *claimed: 0 where another thread came first, or there
- * is no room. */
+/* claim: the default becomes the answer until there is a better one. *claimed: 0 where another thread came first, or
+ * there is no room. */
 static cdnagen_status claim(choices *t, const char *key, const choice_texts *is, int *claimed) {
     pthread_mutex_lock(&t->lock);
     *claimed = !find(t, key) && t->count < CHOICES_MAX;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Tuning at the first call (CDNAGEN_TUNE=1): of kernels that compute the same, the one that is fastest on the caller's own
- * data, remembered in the context for all calls of that kind. It knows no operator. */
+/* Tuning at the first call (CDNAGEN_TUNE=1): of kernels that compute the same, the one that is fastest on the caller's
+ * own data, remembered in the context for all calls of that kind. It knows no operator. */
 #ifndef RUNTIME_CHOICES_H
 #define RUNTIME_CHOICES_H
 
@@ -35,7 +35,8 @@ typedef struct choice_job {
     const char *key;
     const choice_texts *candidates; /* the first is the default */
     size_t count;
-    /* launch: queue the call once. Each candidate writes the same places of the output, and the call itself comes last. */
+    /* launch: queue the call once. Each candidate writes the same places of the output, and the call itself comes
+     * last. */
     cdnagen_status (*launch)(cdnagen_kernel *kernel, const void *args, void *stream);
     const void *args;
 } choice_job;
@@ -43,9 +44,10 @@ typedef struct choice_job {
 /* choices_find: the answer for a key; 0: there is none yet. */
 int choices_find(choices *t, const char *key, choice_texts *out);
 
-/* choices_make: the answer for the job's key, timed now if it is the first: each candidate's best of three turns on `stream`,
- * which is waited for. Candidates that cannot be made or that spill are passed over. It is the default, which is told in
- * the log, where nothing can be timed: while a stream captures (the next call may be timed) and on the simulator.
+/* choices_make: the answer for the job's key, timed now if it is the first: each candidate's best of three turns on
+ * `stream`, which is waited for. Candidates that cannot be made or that spill are passed over. It is the default, which
+ * is told in the log, where nothing can be timed: while a stream captures (the next call may be timed) and on the
+ * simulator.
  * errors: HIP, FAULT, NO_MEMORY, and what `launch` returns; there is then no answer */
 cdnagen_status choices_make(cdnagen *ctx, const choice_job *job, void *stream, choice_texts *out);
 

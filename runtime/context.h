@@ -37,7 +37,8 @@ struct cdnagen {
     struct loaded *loaded; /* every code object in use, with its module */
 };
 
-/* context_of: replace NULL by the process's default context, made at the first use.   errors: as cdnagen_create_context */
+/* context_of: replace NULL by the process's default context, made at the first use.   errors: as
+ * cdnagen_create_context */
 cdnagen_status context_of(cdnagen **ctx);
 
 /* context_release: drop one owner; the last one's release frees the context. */

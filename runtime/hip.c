@@ -140,7 +140,8 @@ static cdnagen_status open_once(void) {
         .provider = provider, .device_target = device_target, .cu_count = cu_count, .last_fault = last_fault};
     cdnagen_status s = fill_table(library, provider);
     if (!s) s = initialise();
-    /* A library that failed stays open: HIP starts threads and registers exit handlers, and does not survive dlclose. */
+    /* A library that failed stays open: HIP starts threads and registers exit handlers, and does not survive
+     * dlclose. */
     ready = s == CDNAGEN_OK;
     return s;
 }

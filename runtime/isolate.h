@@ -7,8 +7,8 @@
 #include "gen/family.h"
 
 /* isolate_compile: the plan's code object, made by cdnagen-worker: the file that CDNAGEN_WORKER names, else beside this
- * library (beside the program, where the library has no absolute path), else in ../libexec/cdnagen. `key` is the plan's,
- * which the worker must come to as well.
+ * library (beside the program, where the library has no absolute path), else in ../libexec/cdnagen. `key` is the
+ * plan's, which the worker must come to as well.
  * units: seconds and MB (2^20 bytes of data) that it may take; 0: no limit
  * errors: IO (no worker, or a lost one), NO_MEMORY (it ran out under its limit), COMPILE (it crashed or was
  *         late), and its own */

@@ -32,7 +32,8 @@ typedef struct loaded {
  * owner: loaded_release; the blob is retained   errors: NO_MEMORY, HIP, CAPTURING (the context refuses loads then) */
 cdnagen_status loaded_share(cdnagen *ctx, const char *key, const char *symbol, cache_blob *blob, const resources *r,
                             loaded **out);
-/* loaded_object: the code object of `key` if it is in use, and what was read of it; else NULL.   owner: cache_blob_release */
+/* loaded_object: the code object of `key` if it is in use, and what was read of it; else NULL.   owner:
+ * cache_blob_release */
 cache_blob *loaded_object(cdnagen *ctx, const char *key, resources *r);
 
 /* loaded_keep: the context owns it too until loaded_drop: for callers that hold no kernel. */

@@ -8,8 +8,8 @@
 #include "runtime/isolate.h"
 #include "runtime/key.h"
 
-/* What is loaded, or an entry of the cache that this plan can use. One that it cannot (another generator wrote it under this
- * key, or its bytes were changed with their checksum) is a miss, told once, and the next put replaces it. */
+/* What is loaded, or an entry of the cache that this plan can use. One that it cannot (another generator wrote it under
+ * this key, or its bytes were changed with their checksum) is a miss, told once, and the next put replaces it. */
 static cache_blob *recover(cdnagen *ctx, const prepared *p, const char *key, resources *r, cdnagen_cache_tier *tier,
                            int *told) {
     cache_blob *blob = ctx->cache_off ? NULL : loaded_object(ctx, key, r);

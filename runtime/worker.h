@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A worker: one child process that makes one kernel, so that its crash, its time and its memory are its own. Spawned, not
- * forked. The end of what it says on stderr is kept. */
+/* A worker: one child process that makes one kernel, so that its crash, its time and its memory are its own. Spawned,
+ * not forked. The end of what it says on stderr is kept. */
 #ifndef RUNTIME_WORKER_H
 #define RUNTIME_WORKER_H
 
@@ -23,7 +23,8 @@ typedef struct worker {
  * ("NAME=VALUE"; NULL: none).
  * output: where its standard output goes, -1: nowhere
  * units: seconds and MB (2^20 bytes) that it may take, 0: no limit
- * errors: IO (it cannot be started, or its memory not be limited), NO_MEMORY   owner: worker_free, after it has ended */
+ * errors: IO (it cannot be started, or its memory not be limited), NO_MEMORY   owner: worker_free, after it has
+ * ended */
 cdnagen_status worker_start(const char *const *argv, const char *variable, int output, double seconds, long megabytes,
                             worker *out);
 
@@ -31,7 +32,8 @@ cdnagen_status worker_start(const char *const *argv, const char *variable, int o
 void worker_wait(worker *workers, size_t count);
 
 /* worker_result: OK, or what it failed with, as the thread's error: its own sentence, or how it ended.
- * errors: its own; NO_MEMORY (under a memory limit, it died as without memory), COMPILE (it died otherwise or was late),
+ * errors: its own; NO_MEMORY (under a memory limit, it died as without memory), COMPILE (it died otherwise or was
+ * late),
  *         IO (it is lost) */
 cdnagen_status worker_result(const worker *w, double seconds, long megabytes);
 

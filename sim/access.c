@@ -51,8 +51,8 @@ void access_issue(wave *w, transfer *a) {
     w->scalar_count += a->scalar;
 }
 
-/* VMEM completes in order, LDS completes in order, scalar loads in any order: with some of those in flight only a count of
- * zero says that they are done, and each may be counted before any LDS operation. */
+/* VMEM completes in order, LDS completes in order, scalar loads in any order: with some of those in flight only a count
+ * of zero says that they are done, and each may be counted before any LDS operation. */
 void access_wait(wave *w, uint32_t vm, uint32_t lgkm) {
     int vm_done = w->vm_count - (int)vm, lgkm_done = w->lgkm_count - (int)lgkm - (lgkm ? w->scalar_count : 0);
     transfer **link = &w->pending;

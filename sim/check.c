@@ -130,8 +130,8 @@ register_name check_register(const wave *w, int scalar, int index) {
     return name;
 }
 
-/* Lanes that take no part in a barrier did not leave the wave: the hardware counts waves, so the barrier passes, but what
- * the source wrote as one barrier for all is now none for those lanes. */
+/* Lanes that take no part in a barrier did not leave the wave: the hardware counts waves, so the barrier passes, but
+ * what the source wrote as one barrier for all is now none for those lanes. */
 static void barrier_step(wave *w) {
     struct check_wave *c = w->check;
     const uint64_t missing = c->lanes & ~wave_exec(w);

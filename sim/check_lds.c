@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* LDS races. Two accesses of one byte, one of them a write, are ordered if they belong to one wave and go through one unit
- * in order, or if the first was waited for by its wave and a barrier lies between that wait and the second. Nothing else
- * orders them: not the order in which the simulator happens to run the waves. */
+/* LDS races. Two accesses of one byte, one of them a write, are ordered if they belong to one wave and go through one
+ * unit in order, or if the first was waited for by its wave and a barrier lies between that wait and the second.
+ * Nothing else orders them: not the order in which the simulator happens to run the waves. */
 #include <string.h>
 
 #include "sim/check_state.h"

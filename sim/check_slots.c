@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Wait states that software must keep: a table of rules, and the distance between the instructions that they name. A slot
- * is one instruction, s_nop N is N+1 of them; an instruction's own duration is not counted, as the compiler does not either.
+/* Wait states that software must keep: a table of rules, and the distance between the instructions that they name. A
+ * slot is one instruction, s_nop N is N+1 of them; an instruction's own duration is not counted, as the compiler does
+ * not either.
  * source: AMD CDNA3 ISA guide, "Manually Inserted Wait States (NOPs)"; what LLVM 22 inserts for gfx942 and gfx950
  *         (llc -run-pass post-RA-hazard-rec), which has also what the guides leave out */
 #include <string.h>

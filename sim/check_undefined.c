@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Undefined values: a second register file, scratch and LDS hold, for each bit, whether it is undefined. Pure moves run on
- * that second state with the simulator's own code; arithmetic follows sim/check_uses.c's propagation. Findings are
+/* Undefined values: a second register file, scratch and LDS hold, for each bit, whether it is undefined. Pure moves run
+ * on that second state with the simulator's own code; arithmetic follows sim/check_uses.c's propagation. Findings are
  * undefined bits that reach a store to global memory, an address, a lane selection, EXEC, a jump or a branch. */
 #include <string.h>
 
@@ -390,7 +390,8 @@ static void lane_step(wave *w, const inst *in, const inst_uses *u) {
     refresh_results(c, u);
 }
 
-/* Row i of A and column j of B as a whole: one undefined bit in it makes every result of that row or column undefined. */
+/* Row i of A and column j of B as a whole: one undefined bit in it makes every result of that row or column
+ * undefined. */
 static uint64_t dirty_lanes(const wave *w, const inst *in, int i, int registers) {
     const struct check_wave *c = w->check;
     uint64_t active = 0;

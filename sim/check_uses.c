@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Registers and classes of an instruction, from its operands and its row. Whether a scalar row touches SCC, and whether a
- * result takes in the register's old value, is read from the row's own statements: there is no second list to keep. */
+/* Registers and classes of an instruction, from its operands and its row. Whether a scalar row touches SCC, and whether
+ * a result takes in the register's old value, is read from the row's own statements: there is no second list to
+ * keep. */
 #include "sim/check_uses.h"
 
 #include <stdio.h>

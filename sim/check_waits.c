@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Registers whose loads have not been waited for. The counters are followed as the instruction set defines them, in every
- * completion mode: vector memory in order, LDS in order, scalar loads in any order, flat ones in both counters and
- * therefore proven done only by a count of 0.
+/* Registers whose loads have not been waited for. The counters are followed as the instruction set defines them, in
+ * every completion mode: vector memory in order, LDS in order, scalar loads in any order, flat ones in both counters
+ * and therefore proven done only by a count of 0.
  * source: AMD CDNA4 ISA guide, "S_WAITCNT"; LLVM "User Guide for AMDGPU Backend", "Memory Model gfx942" */
 #include <stdio.h>
 #include <string.h>

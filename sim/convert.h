@@ -7,8 +7,9 @@
 
 /* small_value: the number that a code means.
  * small_code: the code of a number: the nearest, ties to even, or with `random` the one above if the discarded fraction
- *             plus random / 2^32 reaches 1. Overflow gives infinity, where the format has it, else NaN, else (and for finite
- *             numbers if `saturate`) the greatest number; NaN gives NaN or, where the format has none, the greatest. */
+ *             plus random / 2^32 reaches 1. Overflow gives infinity, where the format has it, else NaN, else (and for
+ *             finite numbers if `saturate`) the greatest number; NaN gives NaN or, where the format has none, the
+ *             greatest. */
 double small_value(const small_float *f, uint32_t code);
 uint32_t small_code(const small_float *f, double x, const uint32_t *random, int saturate);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Instructions as the simulator holds them: rows of the table in sim/isa/, and decoded instructions that point at them. */
+/* Instructions as the simulator holds them: rows of the table in sim/isa/, and decoded instructions that point at
+ * them. */
 #ifndef SIM_ISA_H
 #define SIM_ISA_H
 

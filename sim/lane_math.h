@@ -66,8 +66,8 @@ static inline float fma_f16(float a, float b, float c) { return f32_to_odd(fma((
 static inline uint32_t quiet_f32(uint32_t x) { return x | 0x00400000u; }
 static inline int is_snan_f32(uint32_t x) { return (x & 0x7fffffffu) - 0x7f800001u < 0x003fffffu; }
 
-/* number_of_f32: a if `first`, else b, by which two numbers were compared; of NaNs a signalling one comes out quiet, and a
- * quiet one gives way to the other operand. */
+/* number_of_f32: a if `first`, else b, by which two numbers were compared; of NaNs a signalling one comes out quiet,
+ * and a quiet one gives way to the other operand. */
 static inline float number_of_f32(float a, float b, int first) {
     const uint32_t x = bits_of_f32(a), y = bits_of_f32(b);
     uint32_t r = first ? x : y;

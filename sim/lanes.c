@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Expands sim/isa/vector.def into lane loops. Compiled once per instruction set of the host, with LANES_TABLE naming the
- * result; every copy rounds alike (no contraction of products and sums). */
+/* Expands sim/isa/vector.def into lane loops. Compiled once per instruction set of the host, with LANES_TABLE naming
+ * the result; every copy rounds alike (no contraction of products and sums). */
 #include "sim/lanes.h"
 
 #include "core/fp8.h"
@@ -80,8 +80,8 @@ static inline uint16_t bf8_of_f32(fp8_kind k, float x, int saturate) {
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/* One loop: `locals` name the sources, `body` stores. Lanes are independent: source and destination registers may overlap
- * because a lane reads all its words before it writes one. */
+/* One loop: `locals` name the sources, `body` stores. Lanes are independent: source and destination registers may
+ * overlap because a lane reads all its words before it writes one. */
 #define LOOP(name, locals, body)                                                                                       \
     static void name(lanes *x) {                                                                                       \
         uint32_t *d = x->d;                                                                                            \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Lane loops: the effects of vector rows, compiled three times (baseline x86-64, AVX2, AVX-512) and chosen at run time. */
+/* Lane loops: the effects of vector rows, compiled three times (baseline x86-64, AVX2, AVX-512) and chosen at run
+ * time. */
 #ifndef SIM_LANES_H
 #define SIM_LANES_H
 

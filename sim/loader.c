@@ -17,8 +17,8 @@ static const codeobj_segment *segment_of(const codeobj *o, uint64_t address, uin
     return NULL;
 }
 
-/* A relocation that the linker left for load time: image base plus addend, and for ABS64 plus the symbol, which this code
- * object must define itself. */
+/* A relocation that the linker left for load time: image base plus addend, and for ABS64 plus the symbol, which this
+ * code object must define itself. */
 static cdnagen_status relocate_one(struct hip_module_object *module, const Elf64_Rela *r) {
     const codeobj *o = &module->object;
     const uint32_t type = (uint32_t)ELF64_R_TYPE(r->r_info), symbol = (uint32_t)ELF64_R_SYM(r->r_info);

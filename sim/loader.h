@@ -29,7 +29,8 @@ struct hip_module_object {
 cdnagen_status module_make(memory *m, const chip *c, const void *data, size_t size, struct hip_module_object **out);
 void module_free(memory *m, struct hip_module_object *module);
 
-/* function_make: find and decode a kernel; the module keeps it.   errors: BAD_ARGUMENT (no such kernel), BAD_OBJECT, NO_MEMORY */
+/* function_make: find and decode a kernel; the module keeps it.   errors: BAD_ARGUMENT (no such kernel), BAD_OBJECT,
+ * NO_MEMORY */
 cdnagen_status function_make(memory *m, struct hip_module_object *module, const char *name,
                              struct hip_function_object **out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Device memory: one reserved range of host addresses in which allocations are made sparse, apart and checkable. A device
- * address is the host address. */
+/* Device memory: one reserved range of host addresses in which allocations are made sparse, apart and checkable. A
+ * device address is the host address. */
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
 

@@ -13,7 +13,8 @@ typedef struct sim_mfma sim_mfma;
 
 /* sim_mfma_modifiers: the instruction's fields besides its registers; all zero if the text shows none.
  * shapes: scale_a, scale_b: 64 lanes, read only by v_mfma_scale_* (NULL elsewhere)
- * units: op_sel, op_sel_hi bit 0 belongs to A, bit 1 to B; flush_f32 is 1 if MODE flushes f32 denormals of the inputs */
+ * units: op_sel, op_sel_hi bit 0 belongs to A, bit 1 to B; flush_f32 is 1 if MODE flushes f32 denormals of the
+ * inputs */
 typedef struct sim_mfma_modifiers {
     int cbsz, abid, blgp;
     uint32_t op_sel, op_sel_hi;
@@ -34,7 +35,8 @@ int sim_mfma_count(void);
 const sim_mfma *sim_mfma_at(int index);
 const char *sim_mfma_name(const sim_mfma *m);
 
-/* sim_mfma_operands: register counts; those of A and B of an f8f6f4 row depend on the formats that cbsz and blgp name. */
+/* sim_mfma_operands: register counts; those of A and B of an f8f6f4 row depend on the formats that cbsz and blgp
+ * name. */
 sim_mfma_registers sim_mfma_operands(const sim_mfma *m, int cbsz, int blgp);
 
 /* sim_mfma_refusal: NULL if this row runs on this chip with these modifiers, else a sentence that says why not.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Matrix instructions for SSE2, which every x86-64 has. It has no fused multiply-add: rows whose products are exact in f32 need none. */
+/* Matrix instructions for SSE2, which every x86-64 has. It has no fused multiply-add: rows whose products are exact in
+ * f32 need none. */
 #include <xmmintrin.h>
 
 #define PATH sim_mfma_baseline

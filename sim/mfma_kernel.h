@@ -22,8 +22,8 @@ INLINE vf load(const void *p) { return *(const vf_memory *)p; }
 INLINE vu load_bits(const void *p) { return *(const vu_memory *)p; }
 INLINE void store(void *p, vf v) { *(vf_memory *)p = v; }
 
-/* widen: an element at the top of each dword as f32. Its exponent and mantissa go where f32 has the low ones of its own,
- * and one exact product by a power of two mends the bias, denormals included. */
+/* widen: an element at the top of each dword as f32. Its exponent and mantissa go where f32 has the low ones of its
+ * own, and one exact product by a power of two mends the bias, denormals included. */
 INLINE vf widen(vu top, int shift, uint32_t sign_magnitude, uint32_t exponent, float rebias, small_special special) {
     const vi bits = ((vi)top >> shift) & (int32_t)sign_magnitude, magnitude = bits & INT32_MAX;
     const vi f = (vi)((vf)bits * rebias);

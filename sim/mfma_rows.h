@@ -107,7 +107,8 @@ typedef struct sim_mfma_path {
 } sim_mfma_path;
 extern const sim_mfma_path sim_mfma_baseline, sim_mfma_avx2, sim_mfma_avx512;
 
-/* sim_mfma_path_runs: 1 if the path has this row with these modifiers.  sim_mfma_path_here: 1 if this CPU has the path. */
+/* sim_mfma_path_runs: 1 if the path has this row with these modifiers.  sim_mfma_path_here: 1 if this CPU has the
+ * path. */
 int sim_mfma_path_runs(const sim_mfma_path *p, const sim_mfma *m, const sim_mfma_modifiers *mod);
 int sim_mfma_path_here(const sim_mfma_path *p);
 

@@ -7,8 +7,8 @@
 #include "core/chip.h"
 #include "core/memory.h"
 
-/* sim_stall: why a wave that is not issuing does not. The first four are the wave's own waits (wait_any), the others are
- * waits for the unit to take an instruction that is ready (wait_inst). */
+/* sim_stall: why a wave that is not issuing does not. The first four are the wave's own waits (wait_any), the others
+ * are waits for the unit to take an instruction that is ready (wait_inst). */
 typedef enum sim_stall {
     STALL_VMCNT,
     STALL_LGKMCNT,
@@ -122,25 +122,29 @@ typedef struct sim_timing_options {
 } sim_timing_options;
 
 /* sim_timing_next: model the time of the next kernel that this process launches on the simulator.
- * The workgroups that the model looks at run on the launch's memory, which is put back as it was before the launch proper.
+ * The workgroups that the model looks at run on the launch's memory, which is put back as it was before the launch
+ * proper.
  * owner:  *out is the caller's and must live until then; sim_timing_free, also instead of the launch
- * errors: BAD_ARGUMENT (unknown parameter, value that is not a number), IO. What goes wrong at the launch is its error. */
+ * errors: BAD_ARGUMENT (unknown parameter, value that is not a number), IO. What goes wrong at the launch is its
+ * error. */
 cdnagen_status sim_timing_next(const chip *c, const sim_timing_options *options, sim_timing *out);
 void sim_timing_free(sim_timing *t);
 
 /* sim_hot_loop: the innermost loop that issues most matrix instructions; NULL: there is none. */
 const sim_loop *sim_hot_loop(const sim_timing *t);
 
-/* sim_loop_bound: the largest of a loop's four bounds; *name: which one that is, static; NULL if all are 0.   units: clk */
+/* sim_loop_bound: the largest of a loop's four bounds; *name: which one that is, static; NULL if all are 0.   units:
+ * clk */
 double sim_loop_bound(const sim_loop *l, const char **name);
 
-/* sim_bound: what the loop of a code object's first kernel that is cheapest by this measure costs a SIMD for each of its
- * matrix instructions, by the larger of matrix pipe and issue; 0 for a kernel without matrix instructions.
+/* sim_bound: what the loop of a code object's first kernel that is cheapest by this measure costs a SIMD for each of
+ * its matrix instructions, by the larger of matrix pipe and issue; 0 for a kernel without matrix instructions.
  * units:  clk   math: max(passes * 4, 4 * (VALU slots + gate of each matrix instruction)) / matrix instructions
  * errors: BAD_OBJECT, NO_MEMORY, UNAVAILABLE   source: docs/timing.md, "The report" */
 cdnagen_status sim_bound(const void *object, size_t size, double *clk_per_mfma);
 
-/* SIM_TIMING_VERSION: of the model's rules; raised where figures change, so that stored ones are not mixed with new ones.
+/* SIM_TIMING_VERSION: of the model's rules; raised where figures change, so that stored ones are not mixed with new
+ * ones.
  * sim_timing_parameters: the table of the model's parameters, one line each with unit, tag and source. */
 enum { SIM_TIMING_VERSION = 1 };
 void sim_timing_parameters(const chip *c, text *out);

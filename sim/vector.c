@@ -31,7 +31,8 @@ static const uint32_t *plain_source(wave *w, const inst *in, int i, uint32_t roo
     return room;
 }
 
-/* Source lane of a DPP control, -1 if it lies outside the pattern. source: AMD CDNA4 ISA guide, "Data Parallel Processing" */
+/* Source lane of a DPP control, -1 if it lies outside the pattern. source: AMD CDNA4 ISA guide, "Data Parallel
+ * Processing" */
 int dpp_source(const inst *in, int l) {
     const int row = l & ~15, at = l & 15, n = in->dpp_count;
     switch ((dpp_kind)in->dpp) {
@@ -151,8 +152,8 @@ uint32_t place_result(const inst *in, uint32_t old, uint32_t x) {
     return x;
 }
 
-/* The host's rounding and denormal handling for a MODE other than the default. Of the two sets of bits, those for f16 and
- * f64 serve an instruction that reads or writes such a number. */
+/* The host's rounding and denormal handling for a MODE other than the default. Of the two sets of bits, those for f16
+ * and f64 serve an instruction that reads or writes such a number. */
 enum { MODE_DEFAULT = 0xf0 };
 static unsigned host_environment(const inst *in, uint32_t mode) {
     static const unsigned rounding[] = {0x0000, 0x4000, 0x2000, 0x6000}; /* nearest, up, down, to zero */

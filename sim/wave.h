@@ -131,7 +131,8 @@ void wave_fault(wave *w, int lane, const char *format, ...) __attribute__((forma
 /* wave_jump: continue at a device address. */
 void wave_jump(wave *w, uint64_t address);
 
-/* wave_memory: host address of `size` bytes at a device address, NULL after a fault if no live allocation holds them all. */
+/* wave_memory: host address of `size` bytes at a device address, NULL after a fault if no live allocation holds them
+ * all. */
 unsigned char *wave_memory(wave *w, int lane, uint64_t address, uint32_t size, const char *verb);
 
 /* access_new: a transfer record; access_issue: perform it now, or in late mode when a wait covers it.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A kernel beside what its operator offers to compare it with, and what follows from that. Modelled; on a GPU the changes are
- * measured, each in turns with the kernel. source: docs/diagnosis.md */
+/* A kernel beside what its operator offers to compare it with, and what follows from that. Modelled; on a GPU the
+ * changes are measured, each in turns with the kernel. source: docs/diagnosis.md */
 #ifndef STUDY_DIAGNOSE_H
 #define STUDY_DIAGNOSE_H
 
@@ -57,7 +57,8 @@ typedef struct diagnose_options {
 
 /* diagnose: `ctx` is on the simulator; info and kernel are p's.
  * owner:  diagnosis_report_free, also after an error
- * errors: BAD_ARGUMENT (the operator has no diagnosis; p is wrong by design), FAULT (the wave identity is broken), and what
+ * errors: BAD_ARGUMENT (the operator has no diagnosis; p is wrong by design), FAULT (the wave identity is broken), and
+ * what
  *         generating, modelling and measuring the kernel itself return. A change that cannot be made is no error. */
 cdnagen_status diagnose(cdnagen *ctx, cdnagen_kernel *kernel, const cdnagen_kernel_info *info, const plan *p,
                         const diagnose_options *options, diagnosis_report *out);

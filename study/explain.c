@@ -9,8 +9,8 @@
 #include "study/check.h"
 #include "study/made.h"
 
-/* Data that are made are held once by the host and once by the device; without, only the pages that the workgroups looked
- * at write are. */
+/* Data that are made are held once by the host and once by the device; without, only the pages that the workgroups
+ * looked at write are. */
 #define DATA_BYTES_MAX (512ll << 20)
 #define ADDRESSES_MAX (4ll << 30)
 

@@ -15,7 +15,8 @@ typedef struct explanation {
 
 /* explain_run: model the kernel that `ctx`, a context on the simulator, generated from `p`.
  * `info` is the kernel's; `asked` says how, but for `only` and `stands_for`
- * errors: BAD_SHAPE (a run-time word is missing), BAD_ARGUMENT, IO (parameters), NO_MEMORY, and what the launch returns */
+ * errors: BAD_SHAPE (a run-time word is missing), BAD_ARGUMENT, IO (parameters), NO_MEMORY, and what the launch
+ * returns */
 cdnagen_status explain_run(cdnagen *ctx, cdnagen_kernel *kernel, const cdnagen_kernel_info *info, const plan *p,
                            const sim_timing_options *asked, explanation *out);
 void explain_free(explanation *e);

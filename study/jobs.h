@@ -23,8 +23,8 @@ typedef struct job_list {
 
 enum { JOBS_MAX = 1000000, JOBS_BYTES_MAX = 256 << 20 };
 
-/* jobs_parse: add the jobs of some text, in its order; the last word of a line turns fastest. A bad line is one job with
- * an error.   errors: NO_MEMORY   owner: jobs_free, also after an error */
+/* jobs_parse: add the jobs of some text, in its order; the last word of a line turns fastest. A bad line is one job
+ * with an error.   errors: NO_MEMORY   owner: jobs_free, also after an error */
 cdnagen_status jobs_parse(const char *lines, job_list *out);
 
 /* jobs_parse_line: the same of one line, which has this number. */

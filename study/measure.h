@@ -7,7 +7,8 @@
 
 #include "core/hip.h"
 
-/* measure_counts: how long and how often. A side has turns * samples samples, hot and cold, each the mean of `replays`. */
+/* measure_counts: how long and how often. A side has turns * samples samples, hot and cold, each the mean of
+ * `replays`. */
 typedef struct measure_counts {
     double ramp_ms;     /* of back-to-back launches before each turn of a side, so that clocks have settled */
     int turns;          /* A and B take turns this often */

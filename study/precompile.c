@@ -103,8 +103,8 @@ static void finish(run *r, task *t, cdnagen_status status, const cdnagen_kernel_
 
 /* ---- one task ---- */
 
-/* look_up: the kernel as the cache root has it, CACHE_MISS if it does not; its code object is written beside. A context a
- * task: one for all of them would keep every object in memory. */
+/* look_up: the kernel as the cache root has it, CACHE_MISS if it does not; its code object is written beside. A context
+ * a task: one for all of them would keep every object in memory. */
 static cdnagen_status look_up(run *r, task *t, int made) {
     const cdnagen_options options = {
         .size = sizeof options, .target = t->target, .device = "none", .cache_dir = r->options->dir, .cache_only = 1};

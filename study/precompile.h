@@ -34,7 +34,8 @@ typedef struct precompile_totals {
     char report[64]; /* name of the report in `dir` */
 } precompile_totals;
 
-/* precompile_run: make what is not there yet, and a report of all of it in the jobs' order. A bad job never stops the rest.
+/* precompile_run: make what is not there yet, and a report of all of it in the jobs' order. A bad job never stops the
+ * rest.
  * errors: IO (the jobs, `dir` or a file in it cannot be read or written), BAD_TARGET, BAD_ARGUMENT, NO_MEMORY; a failed
  *         job is no error */
 cdnagen_status precompile_run(const precompile_options *options,

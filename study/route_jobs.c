@@ -13,8 +13,8 @@ static int known(const char *const *symbols, size_t count, const char *symbol) {
     return 0;
 }
 
-/* keep_new: of `all` into `out` those that name a kernel which no job before them does. A shape that `auto` has no kernel
- * for is none that it can choose. */
+/* keep_new: of `all` into `out` those that name a kernel which no job before them does. A shape that `auto` has no
+ * kernel for is none that it can choose. */
 static cdnagen_status keep_new(const job_list *all, const target *t, job_list *out) {
     const char **const symbols = mem_alloc((all->count + 1) * sizeof *symbols);
     if (!symbols) return fail_no_memory();

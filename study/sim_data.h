@@ -17,7 +17,8 @@ typedef struct sim_element {
 } sim_element;
 
 /* sim_fill: zeros, ones, iota (0, 1, 2, ...), random (integers: every bit pattern; others: even in [-1, 1)).
- * math: numbers are rounded to the nearest element, ties to even; integers wrap; fp8 stops at its largest finite number */
+ * math: numbers are rounded to the nearest element, ties to even; integers wrap; fp8 stops at its largest finite
+ * number */
 typedef struct sim_fill {
     const char *name;
     double (*at)(uint64_t index, uint64_t seed, int is_integer);

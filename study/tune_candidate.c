@@ -114,8 +114,9 @@ static cdnagen_status least(const tuner *t, const candidate *c, double *clk) {
     return CDNAGEN_OK;
 }
 
-/* look: a kernel that was made. Of the records of this code on this shape only one that is ranked is taken as it is: a bound
- * holds for the best of its time, and all else is found again. The budget is asked before the proof, which costs most. */
+/* look: a kernel that was made. Of the records of this code on this shape only one that is ranked is taken as it is: a
+ * bound holds for the best of its time, and all else is found again. The budget is asked before the proof, which costs
+ * most. */
 static cdnagen_status look(tuner *t, const tune_point *point, const candidate *c, const contender *best, int may_time,
                            candidate_outcome *out) {
     tune_record r = {.op = t->family->name, .tag = c->plan.tag, .shape = c->plan.shape_text, .code = c->code};

@@ -32,7 +32,8 @@ typedef struct candidate_outcome {
     char tag[SYMBOL_MAX];
 } candidate_outcome;
 
-/* candidate_try: `variant` on the point's shape, against the best so far; timed only if `may_time`, else at most recalled.
+/* candidate_try: `variant` on the point's shape, against the best so far; timed only if `may_time`, else at most
+ * recalled.
  * errors: IO, NO_MEMORY, NO_DEVICE, HIP: what stops the search */
 cdnagen_status candidate_try(tuner *t, const tune_point *point, const void *variant, const contender *best,
                              int may_time, candidate_outcome *out);

@@ -8,8 +8,9 @@
 
 typedef struct tune_store tune_store;
 
-/* tune_record: what became of one kernel on one shape. Two kernels of one tag are told apart by `code`, so that a changed
- * generator finds what it did not change. Texts of a record that was found are the store's until the next call. */
+/* tune_record: what became of one kernel on one shape. Two kernels of one tag are told apart by `code`, so that a
+ * changed generator finds what it did not change. Texts of a record that was found are the store's until the next
+ * call. */
 typedef struct tune_record {
     const char *op, *tag, *shape;
     const char *code;   /* hash of the code object's bytes */
@@ -24,7 +25,8 @@ typedef struct tune_record {
 cdnagen_status tune_store_open(const char *path, const char *device, const char *model, tune_store **out);
 void tune_store_close(tune_store *s); /* NULL is fine */
 
-/* tune_store_find: fill status, note and cost of a record by the other members; *found 0 if there is none.   errors: IO */
+/* tune_store_find: fill status, note and cost of a record by the other members; *found 0 if there is none.   errors:
+ * IO */
 cdnagen_status tune_store_find(tune_store *s, tune_record *r, int *found);
 /* tune_store_put: write a record, or replace the one of the same kernel and shape.   errors: IO */
 cdnagen_status tune_store_put(tune_store *s, const tune_record *r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What follows from figures of a kernel and of what it was compared with: fits, shares, identities, verdicts. Nothing is run
- * here. source: docs/diagnosis.md */
+/* What follows from figures of a kernel and of what it was compared with: fits, shares, identities, verdicts. Nothing
+ * is run here. source: docs/diagnosis.md */
 #ifndef STUDY_VERDICT_H
 #define STUDY_VERDICT_H
 
@@ -26,7 +26,8 @@ typedef struct trial {
 } trial;
 
 /* verdict: bits 1u << lever. `helps`: something of the lever pays; `cannot`: it was tried and nothing does.
- * How the verdict hangs on the traffic is the model's answer to a question of the model, also where gains are measured. */
+ * How the verdict hangs on the traffic is the model's answer to a question of the model, also where gains are
+ * measured. */
 typedef struct verdict {
     unsigned helps, cannot;
     unsigned hangs;           /* modelled, they pay with the traffic or with twice of it, not with both */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The timing model beside published figures. Every row prints both and the error; README.md says what the differences are.
- * The model's parameters are not changed for a row here. */
+/* The timing model beside published figures. Every row prints both and the error; README.md says what the differences
+ * are. The model's parameters are not changed for a row here. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,9 +94,10 @@ static char *load_b(char *p, int first) {
     return p;
 }
 
-/* A K loop in the manner of the 64x256x128 block-scale product, 4 waves: per block of K and wave 16 products of 16x16x128
- * into fresh parts, 64 fma that promote them, 8 LDS reads of A, 2 loads and LDS stores for A, 8 loads of B a block ahead.
- * An XCD's workgroups share 8 panels of B, and each 8 of them a panel of A. v1 and v20 are the places in B and A. */
+/* A K loop in the manner of the 64x256x128 block-scale product, 4 waves: per block of K and wave 16 products of
+ * 16x16x128 into fresh parts, 64 fma that promote them, 8 LDS reads of A, 2 loads and LDS stores for A, 8 loads of B a
+ * block ahead. An XCD's workgroups share 8 panels of B, and each 8 of them a panel of A. v1 and v20 are the places in B
+ * and A. */
 static char *promote_loop(void) {
     static char body[65536];
     char *p = body;

@@ -21,8 +21,8 @@ size_t gemm_buffer_bytes(const problem_buffer *b);
 /* gemm_buffer_poison: C before the launch. */
 void gemm_buffer_poison(problem_buffer *c);
 
-/* gemm_grade_rest: fails a grade where a guard of c or of the workspace was written, or one of the `counters` with which a
- * workspace begins is not zero. */
+/* gemm_grade_rest: fails a grade where a guard of c or of the workspace was written, or one of the `counters` with
+ * which a workspace begins is not zero. */
 void gemm_grade_rest(const problem_buffer *c, const char *c_back, const problem_buffer *workspace,
                      const char *workspace_back, uint64_t counters, grade *g);
 

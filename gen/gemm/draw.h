@@ -7,8 +7,8 @@
 
 #include "core/chip.h"
 
-/* draw_bytes: DRAWS values to pick bytes from: normal, as wide as the kind allows; or integers small enough that f32 sums
- * of them are exact in any order. */
+/* draw_bytes: DRAWS values to pick bytes from: normal, as wide as the kind allows; or integers small enough that f32
+ * sums of them are exact in any order. */
 enum { DRAWS = 4096 };
 void draw_bytes(int integers, fp8_kind kind, uint64_t seed, uint8_t draws[DRAWS]);
 

@@ -77,8 +77,9 @@ static val some_cut(gemm *g) {
 
 /* ---- through LDS ---- */
 
-/* The tile's bytes of a quad in LDS: row after row. Rows that a wave writes at the same time use different banks: quad q
- * of row r lies at q ^ r, in the bits of `mask`, in which the first quad and what leads from it have none in common. */
+/* The tile's bytes of a quad in LDS: row after row. Rows that a wave writes at the same time use different banks: quad
+ * q of row r lies at q ^ r, in the bits of `mask`, in which the first quad and what leads from it have none in
+ * common. */
 typedef struct lds_quad {
     val lane;
     int fixed;

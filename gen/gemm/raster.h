@@ -9,8 +9,8 @@
 #include "core/status.h"
 
 /* raster: an order of the tiles. All zero: down one column of tiles after another. The hardware gives workgroup id to
- * XCD id % xcds; `chunked` orders give each XCD a run of consecutive tiles instead. group, panel: chunked too, and `group`
- * tile rows (`panel` tile columns) are walked together.
+ * XCD id % xcds; `chunked` orders give each XCD a run of consecutive tiles instead. group, panel: chunked too, and
+ * `group` tile rows (`panel` tile columns) are walked together.
  * source: gen/gemm_blockscale/README.md, "Raster" */
 typedef struct raster {
     int64_t group, panel; /* at most one */

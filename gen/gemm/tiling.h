@@ -36,12 +36,13 @@ typedef struct gemm_geometry {
 gemm_geometry gemm_geometry_of(const gemm_tiling *t);
 
 /* gemm_workspace_bytes: of split-K: a u32 arrival counter a tile (zero before and after each launch), rounded up to
- * GEMM_WORKSPACE_ALIGN bytes, then f32 sums [part][tile][bm * bn] of whole tiles; UINT64_MAX if 64 bits cannot hold it. */
+ * GEMM_WORKSPACE_ALIGN bytes, then f32 sums [part][tile][bm * bn] of whole tiles; UINT64_MAX if 64 bits cannot hold
+ * it. */
 enum { GEMM_WORKSPACE_ALIGN = 256 };
 uint64_t gemm_workspace_bytes(int64_t tile, int64_t split_k, uint64_t tiles);
 
-/* gemm_check_tiling: the chip has the atom; every wave has whole atoms, every thread whole loads of A; LDS and registers
- * hold them.   errors: BAD_TAG, LIMIT, each with the needed and the allowed value */
+/* gemm_check_tiling: the chip has the atom; every wave has whole atoms, every thread whole loads of A; LDS and
+ * registers hold them.   errors: BAD_TAG, LIMIT, each with the needed and the allowed value */
 cdnagen_status gemm_check_tiling(const char *op, const chip *c, const gemm_tiling *t);
 
 /* gemm_has_dma: the chip's LDS DMA moves the 16 bytes a lane that async and 8w load by.

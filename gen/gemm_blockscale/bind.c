@@ -96,7 +96,8 @@ static int64_t scale_rows_of_tile(int64_t length, int64_t width, int64_t all) {
     return smaller(scale_rows(length, width) + (width > 1), all);
 }
 
-/* check_spans: what a workgroup addresses from its tile's first row on is 31 bits; bit 31 marks what is not accessed. */
+/* check_spans: what a workgroup addresses from its tile's first row on is 31 bits; bit 31 marks what is not
+ * accessed. */
 static cdnagen_status check_spans(const plan *p, const cdnagen_gemm_blockscale_args *a, const strides *t) {
     const blockscale_shape *const s = (const blockscale_shape *)p->shape;
     const gemm_geometry g = blockscale_geometry_of((const blockscale_variant *)p->variant, s);

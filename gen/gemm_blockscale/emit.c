@@ -12,8 +12,8 @@ static ptr element_of(blockscale *b, ptr base, val row, val stride, val column) 
     return gemm_element(e, base, far, stride, column);
 }
 
-/* part: rows [row, row + rows) of A or C, columns [column, column + columns) of B's rows or C's, elements [k, k + length)
- * of K. */
+/* part: rows [row, row + rows) of A or C, columns [column, column + columns) of B's rows or C's, elements [k, k +
+ * length) of K. */
 typedef struct part {
     val row, rows, column, columns, k, length;
 } part;

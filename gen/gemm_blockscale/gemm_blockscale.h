@@ -38,7 +38,7 @@ typedef enum gemm_data { GEMM_RANDOM = 0, GEMM_EXACT = 1 } gemm_data;
 typedef struct blockscale_shape {
     int64_t m, n, k;        /* -1 = not given */
     int64_t k_tail, n_tail; /* specialised: 1 = K (N) need not be a whole number of tiles; -1 = follows from k (n), 1 if
-                                 that is not given. A kernel of class 1 serves every length, of class 0 whole tiles only */
+                               that is not given. A kernel of class 1 serves every length, of class 0 whole tiles */
     int64_t a_fp8, b_fp8;   /* cdnagen_fp8 */
     int64_t b;              /* gemm_b_layout */
     int64_t a_scales;       /* gemm_scale_layout of A's scales */
@@ -59,7 +59,8 @@ static inline gemm_class blockscale_class_of(const blockscale_variant *v, const 
     return (gemm_class){blockscale_geometry_of(v, s), s->n_tail, s->k_tail, v->unroll};
 }
 
-/* blockscale_promotes: sums of a scale block are scaled in software; else by the MFMA, whose sums run through all of K. */
+/* blockscale_promotes: sums of a scale block are scaled in software; else by the MFMA, whose sums run through all of
+ * K. */
 int blockscale_promotes(const blockscale_variant *v, const blockscale_shape *s);
 
 /* Launch: workgroups (x, y). x: a tile by the raster map, of tiles_m * tiles_n; with pers fewer, each taking tiles x,
@@ -106,7 +107,8 @@ cdnagen_status blockscale_check(const target *t, const void *variant, const void
  * errors: BAD_SHAPE (m, n or k is missing), LIMIT, saying what each one left lacked */
 cdnagen_status blockscale_route(const target *t, const void *shape, int rank, void *variant);
 
-/* blockscale_make_plan, blockscale_grid, blockscale_bind, blockscale_shape_from_public: as the family's in gen/family.h. */
+/* blockscale_make_plan, blockscale_grid, blockscale_bind, blockscale_shape_from_public: as the family's in
+ * gen/family.h. */
 cdnagen_status blockscale_make_plan(plan *p);
 void blockscale_grid(const plan *p, const device_facts *facts, uint32_t grid[3]);
 cdnagen_status blockscale_bind(const plan *p, const device_facts *facts, const void *args, launch *out);
@@ -129,8 +131,8 @@ typedef struct blockscale_operands {
 } blockscale_operands;
 cdnagen_status blockscale_reference(const blockscale_operands *in, float *c);
 
-/* blockscale_scale: scale of row `index` and K block `block`, as f32. `along_k` is how many elements one K block is from
- * the next, `along` one row from the next. */
+/* blockscale_scale: scale of row `index` and K block `block`, as f32. `along_k` is how many elements one K block is
+ * from the next, `along` one row from the next. */
 float blockscale_scale(gemm_scale_type type, const void *scales, int64_t index, int64_t along, int64_t block,
                        int64_t along_k);
 

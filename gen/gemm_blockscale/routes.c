@@ -62,8 +62,8 @@ typedef struct route {
     const char *tags[CHOICES_MAX];
 } route;
 
-/* Rows that hold are tried in order, so that a later, wider class is what is left where a tag of the first does not fit.
- * Only where K is split there are fewer workgroups than compute units. */
+/* Rows that hold are tried in order, so that a later, wider class is what is left where a tag of the first does not
+ * fit. Only where K is split there are fewer workgroups than compute units. */
 static const route routes[] = {
     {is_decode, SPLIT_BY_GRID, {NULL}},
     {is_narrow_and_deep, ORDER_OF_TAG, {"t128x256x128_8w_cluster"}},

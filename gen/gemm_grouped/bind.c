@@ -45,7 +45,8 @@ static cdnagen_status check_class(const plan *p, const cdnagen_gemm_grouped_args
     return gemm_check_launch(op, &class, a->n, a->k);
 }
 
-/* check_spans: what a workgroup addresses from its tile's first row on is 31 bits; bit 31 marks what is not accessed. */
+/* check_spans: what a workgroup addresses from its tile's first row on is 31 bits; bit 31 marks what is not
+ * accessed. */
 static cdnagen_status check_spans(const plan *p, const cdnagen_gemm_grouped_args *a) {
     const grouped_shape *const s = (const grouped_shape *)p->shape;
     const gemm_geometry g = grouped_geometry_of((const grouped_variant *)p->variant, s);

@@ -19,8 +19,8 @@ typedef struct grouped {
     val tile, tile_m, tile_n, slab; /* the workgroup's: tile = tile_m * tiles_n + tile_n */
 } grouped;
 
-/* grouped_range: rows, columns or K of one group: `index` is which, all I32 and uniform. Whatever the metadata say, ranges
- * lie one after the other in [0, total): no group reads or writes another's. */
+/* grouped_range: rows, columns or K of one group: `index` is which, all I32 and uniform. Whatever the metadata say,
+ * ranges lie one after the other in [0, total): no group reads or writes another's. */
 typedef struct grouped_range {
     val index, begin, end;
     val first_tile; /* tiles that the groups before it take */

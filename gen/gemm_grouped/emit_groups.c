@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Which group a workgroup works for, and where that group's rows, columns or K lie: from the metadata on the device. A wave
- * looks at as many groups at once as it has lanes. */
+/* Which group a workgroup works for, and where that group's rows, columns or K lie: from the metadata on the device. A
+ * wave looks at as many groups at once as it has lanes. */
 #include "gen/gemm_grouped/emit.h"
 
 static val clamped(grouped *k, val x, val most) {

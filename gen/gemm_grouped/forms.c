@@ -73,8 +73,8 @@ static int64_t count_of(const cdnagen_tensor *t) {
     return count;
 }
 
-/* check_tensor: is there, has a rank, sizes and a type that are ones, and is contiguous. Strides of 0 say so; those of a
- * dimension of one element, or of a tensor without any, are not looked at. */
+/* check_tensor: is there, has a rank, sizes and a type that are ones, and is contiguous. Strides of 0 say so; those of
+ * a dimension of one element, or of a tensor without any, are not looked at. */
 static cdnagen_status check_tensor(const char *op, const char *name, const cdnagen_tensor *t) {
     if (!t) return fail(CDNAGEN_BAD_ARGUMENT, "%s: %s is NULL", op, name);
     if (t->rank < 1 || t->rank > RANK_MAX)
@@ -290,7 +290,8 @@ static argument memory_of(const char *name, const cdnagen_tensor *t, int alignme
     return (argument){name, b, b.bytes, (unsigned)alignment, is_written};
 }
 
-/* check_memory: what the launch would refuse under the kernel's names. Without anything to multiply only `out` is touched. */
+/* check_memory: what the launch would refuse under the kernel's names. Without anything to multiply only `out` is
+ * touched. */
 static cdnagen_status check_memory(const form *f, const grouped_problem *p, const grouped_call *call) {
     const argument all[] = {memory_of("out", call->out, 2 * GROUPED_QUAD, 1),
                             memory_of("xq", call->xq, GEMM_ROW_ALIGN, 0),

@@ -12,20 +12,21 @@ typedef struct grouped_call {
     int keep_padding;
 } grouped_call;
 
-/* grouped_form_bind: check every contract of a call and say it as a shape and arguments. `native` is what the chip's matrix
- * unit reads.   errors: BAD_ARGUMENT, naming the argument, its value and the rule; LIMIT */
+/* grouped_form_bind: check every contract of a call and say it as a shape and arguments. `native` is what the chip's
+ * matrix unit reads.   errors: BAD_ARGUMENT, naming the argument, its value and the rule; LIMIT */
 cdnagen_status grouped_form_bind(const grouped_call *call, fp8_kind native, grouped_shape *shape,
                                  cdnagen_gemm_grouped_args *args);
 
-/* grouped_form_route: the first variant that `auto` means and that needs no workspace. No variant that `auto` means spills
- * (tests/sweep/grouped_routed_test.c holds it), so that none has to be passed over.   errors: as grouped_route */
+/* grouped_form_route: the first variant that `auto` means and that needs no workspace. No variant that `auto` means
+ * spills (tests/sweep/grouped_routed_test.c holds it), so that none has to be passed over.   errors: as
+ * grouped_route */
 cdnagen_status grouped_form_route(const target *t, const grouped_shape *shape, grouped_variant *variant);
 
-/* grouped_bucket: the shape that stands for all calls that are tuned as one: rows, and columns or K where groups cut them, up
- * to the next power of two, of a group where groups share them; whatever else decides which kernels there are is as it was.
- * groups, m, n and k are not 0.
- * grouped_candidates: what such a call may be served by: first grouped_form_route's, then the tuner's tiles, each with none
- * and with two waves asked. Tiles that leave tails are left out unless every tile does.
+/* grouped_bucket: the shape that stands for all calls that are tuned as one: rows, and columns or K where groups cut
+ * them, up to the next power of two, of a group where groups share them; whatever else decides which kernels there are
+ * is as it was. groups, m, n and k are not 0.
+ * grouped_candidates: what such a call may be served by: first grouped_form_route's, then the tuner's tiles, each with
+ * none and with two waves asked. Tiles that leave tails are left out unless every tile does.
  * shapes: out [GROUPED_CANDIDATES_MAX]   errors: as grouped_route */
 enum { GROUPED_CANDIDATES_MAX = 64 };
 grouped_shape grouped_bucket(const grouped_shape *shape);

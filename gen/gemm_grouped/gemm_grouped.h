@@ -11,7 +11,8 @@
 #include "gen/gemm/pack.h"
 #include "gen/gemm/tiling.h"
 
-/* grouped_variant: the tag's fields, e.g. mfma16x16x128_t128x128x128_cs_async_wpe2. The core is gen/gemm's of 4 waves. */
+/* grouped_variant: the tag's fields, e.g. mfma16x16x128_t128x128x128_cs_async_wpe2. The core is gen/gemm's of 4
+ * waves. */
 typedef struct grouped_variant {
     int64_t atom;     /* TRIPLE(m, n, k) */
     int64_t tile;     /* TRIPLE(bm, bn, bk); bk is 128 or 256 */
@@ -93,22 +94,22 @@ static inline gemm_class grouped_class_of(const grouped_variant *v, const groupe
     return (gemm_class){grouped_geometry_of(v, s), s->n_tail, s->k_tail, v->unroll};
 }
 
-/* Launch: workgroups (x, y, z). x = tile_m * columns + tile_n: tiles of C, columns next to each other first. y: the part of
- * the group's K, its K tiles [y * share, (y + 1) * share) with share = ceil(K tiles of the group / split_k). z: the group of
- * layouts that cut neither rows nor columns between them, else 0.
- * Where groups cut rows, group after group takes ceil(rows / bm) of the tile rows, and where they cut columns likewise of
- * the tile columns: floor(total / tile) + groups of them are always enough, and what is left over has nothing to do. So the
- * host need not know what is on the device. */
+/* Launch: workgroups (x, y, z). x = tile_m * columns + tile_n: tiles of C, columns next to each other first. y: the
+ * part of the group's K, its K tiles [y * share, (y + 1) * share) with share = ceil(K tiles of the group / split_k). z:
+ * the group of layouts that cut neither rows nor columns between them, else 0.
+ * Where groups cut rows, group after group takes ceil(rows / bm) of the tile rows, and where they cut columns likewise
+ * of the tile columns: floor(total / tile) + groups of them are always enough, and what is left over has nothing to do.
+ * So the host need not know what is on the device. */
 typedef struct grouped_tiles {
     int64_t rows, columns; /* rows * columns is grid x */
     int64_t slabs;         /* grid z */
 } grouped_tiles;
 grouped_tiles grouped_tiles_of(const grouped_variant *v, const grouped_shape *s, int64_t groups, int64_t m, int64_t n);
 
-/* What a workgroup does for its tile: with a group of rows, columns and K, their product, of which whole quads of columns
- * (GROUPED_QUAD) before the group's last column are written. Rows of a padded slab past the group's own: zeros if the
- * kernel's `zero` is 1, else nothing. A group of k_offsets without K: zeros, or nothing with empty_k=leave. Without a group,
- * nothing. */
+/* What a workgroup does for its tile: with a group of rows, columns and K, their product, of which whole quads of
+ * columns (GROUPED_QUAD) before the group's last column are written. Rows of a padded slab past the group's own: zeros
+ * if the kernel's `zero` is 1, else nothing. A group of k_offsets without K: zeros, or nothing with empty_k=leave.
+ * Without a group, nothing. */
 /* grouped_workspace_bytes: of split-K, gemm_workspace_bytes of tile z * rows * columns + x; UINT64_MAX if too many. */
 uint64_t grouped_workspace_bytes(const grouped_variant *v, const grouped_shape *s, int64_t groups, int64_t m,
                                  int64_t n);
@@ -130,22 +131,23 @@ typedef enum grouped_kernarg {
     GROUPED_KERNARG_COUNT
 } grouped_kernarg;
 
-/* grouped_part: what one group multiplies. Whatever the device's extents say, it lies within m, n and k, begins where the
- * group before it ended and ends no earlier than it begins: a count c is taken as min(max(c, 0), what is left), an end e as
- * min(max(e, begin), total). */
+/* grouped_part: what one group multiplies. Whatever the device's extents say, it lies within m, n and k, begins where
+ * the group before it ended and ends no earlier than it begins: a count c is taken as min(max(c, 0), what is left), an
+ * end e as min(max(e, begin), total). */
 typedef struct grouped_part {
     int64_t a_row, rows;     /* rows of A as stored */
     int64_t b_row, columns;  /* rows of B as stored */
     int64_t k, length;       /* of A's and B's rows */
     int64_t c_row, c_column; /* of C as stored, rows of n */
-    /* First scales. Row r has a_scale + r, column c b_scale + c; in blocks, of K block kb, a_scale + kb * scale_rows + r and
-     * b_scale + kb * (n / 128) + c / 128. */
+    /* First scales. Row r has a_scale + r, column c b_scale + c; in blocks, of K block kb, a_scale + kb * scale_rows +
+     * r and b_scale + kb * (n / 128) + c / 128. */
     int64_t a_scale, b_scale;
     int64_t scale_rows; /* from one K block of A's scales to the next: the group's rows, the slab's where it has one */
     int64_t padding;    /* rows of C past the group's that are its slab's */
 } grouped_part;
 
-/* grouped_problem: lengths of one launch. grouped_parts: `parts` [groups]; extents as the kernel gets them, in host memory. */
+/* grouped_problem: lengths of one launch. grouped_parts: `parts` [groups]; extents as the kernel gets them, in host
+ * memory. */
 typedef struct grouped_problem {
     grouped_layout layout;
     grouped_scale scale;
@@ -153,8 +155,8 @@ typedef struct grouped_problem {
 } grouped_problem;
 void grouped_parts(const grouped_problem *p, const void *extents, grouped_part *parts);
 
-/* grouped_lengths: elements of each buffer but the workspace, in the order of the kernel's pointers; INT64_MAX if 63 bits
- * cannot hold them. Scales of sizes and offsets in blocks are as many as m rows have. */
+/* grouped_lengths: elements of each buffer but the workspace, in the order of the kernel's pointers; INT64_MAX if 63
+ * bits cannot hold them. Scales of sizes and offsets in blocks are as many as m rows have. */
 void grouped_lengths(const grouped_problem *p, int64_t elements[GROUPED_WORKSPACE]);
 
 /* grouped_complete: tail classes that the words leave out.
@@ -163,8 +165,8 @@ void grouped_lengths(const grouped_problem *p, int64_t elements[GROUPED_WORKSPAC
 void grouped_complete(const void *variant, void *shape);
 cdnagen_status grouped_check(const target *t, const void *variant, const void *shape);
 
-/* grouped_check_lengths: the contracts on n and k; `what` is "gemm_grouped" or an entry's name. tile: of the kernel; NULL:
- * only what holds for every tile.   errors: BAD_SHAPE, naming value and rule */
+/* grouped_check_lengths: the contracts on n and k; `what` is "gemm_grouped" or an entry's name. tile: of the kernel;
+ * NULL: only what holds for every tile.   errors: BAD_SHAPE, naming value and rule */
 cdnagen_status grouped_check_lengths(const char *what, const grouped_shape *s, const gemm_geometry *tile, int64_t n,
                                      int64_t k);
 
@@ -206,8 +208,8 @@ typedef struct grouped_result {
 } grouped_result;
 void grouped_grade(const grouped_result *r, grade *out);
 
-/* grouped_make_extents: of p->groups groups, uneven, some without anything, some of what is cut left to none. `given`: of the
- * workload word, NULL if there are none. out: as the kernel gets them. */
+/* grouped_make_extents: of p->groups groups, uneven, some without anything, some of what is cut left to none. `given`:
+ * of the workload word, NULL if there are none. out: as the kernel gets them. */
 void grouped_make_extents(const grouped_problem *p, const int32_t *given, uint64_t seed, void *out);
 
 extern const workload grouped_workload;

@@ -11,8 +11,8 @@ typedef struct values {
     float a[256], b[256];
 } values;
 
-/* state: of one reference: B's columns of a group are kept as f32, [k][LANES_FLOATS], a block of columns at a time, so that
- * a row of A times a block is as many independent sums. */
+/* state: of one reference: B's columns of a group are kept as f32, [k][LANES_FLOATS], a block of columns at a time, so
+ * that a row of A times a block is as many independent sums. */
 typedef float lanes __attribute__((vector_size(32), aligned(16)));
 enum { LANES_FLOATS = 8, BLOCK_LANES = 2, BLOCK = LANES_FLOATS * BLOCK_LANES };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What `auto` means: the default tile, and narrower ones with K in parts for launches that would leave the device idle. */
+/* What `auto` means: the default tile, and narrower ones with K in parts for launches that would leave the device
+ * idle. */
 #include <stdio.h>
 
 #include "core/integer.h"
@@ -71,8 +72,8 @@ static void whole_tag(const job *j, char out[TAG_BYTES]) { narrow_tag(j, 0, out)
 
 static const char *staging(const job *j) { return gemm_has_dma(j->chip) ? "_cs_async" : "_cs"; }
 
-/* Preshuffled B never enters LDS, so that wide tiles read A less often. 128 rows leave no registers for scales of blocks, and
- * without LDS DMA 64 are faster in the model. */
+/* Preshuffled B never enters LDS, so that wide tiles read A less often. 128 rows leave no registers for scales of
+ * blocks, and without LDS DMA 64 are faster in the model. */
 static void wide_tag(const job *j, char out[TAG_BYTES]) {
     const int rows = j->shape->scale == GROUPED_SCALE_ROW && gemm_has_dma(j->chip) ? 128 : 64;
     snprintf(out, TAG_BYTES, "t%dx256x128%s_wpe2", rows, staging(j));

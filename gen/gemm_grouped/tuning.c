@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What tuners search for this operator: fields, problems, where to begin and what not to try; and the short list of those
- * that time a caller's own call. */
+/* What tuners search for this operator: fields, problems, where to begin and what not to try; and the short list of
+ * those that time a caller's own call. */
 #include <stdio.h>
 #include <string.h>
 
@@ -113,8 +113,8 @@ grouped_shape grouped_bucket(const grouped_shape *s) {
     return b;
 }
 
-/* variant_of: a tile as `auto` has it: through LDS and by DMA where it is tall, four waves in a square where B or scales
- * want it. */
+/* variant_of: a tile as `auto` has it: through LDS and by DMA where it is tall, four waves in a square where B or
+ * scales want it. */
 static grouped_variant variant_of(const target *t, const grouped_shape *s, int64_t tile, int64_t wpe) {
     const atom *const a = gemm_atom_of(t->chip);
     const int is_tall = TRIPLE_M(tile) >= 64;

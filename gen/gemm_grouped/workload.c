@@ -41,8 +41,8 @@ static int unit_of(grouped_cut cuts) {
     return cuts == GROUPED_CUTS_K ? GROUPED_K_ALIGN : cuts == GROUPED_CUTS_COLUMNS ? GROUPED_N_ALIGN : 1;
 }
 
-/* share: of `units`, what group g has, made up. Slabs: any part, the first empty, the last full. Else a random part of what
- * is left, about an even one, one group of them empty; a 16th of all is left to none. */
+/* share: of `units`, what group g has, made up. Slabs: any part, the first empty, the last full. Else a random part of
+ * what is left, about an even one, one group of them empty; a 16th of all is left to none. */
 static int64_t share(const grouped_problem *p, int64_t g, int64_t units, int64_t left, uint64_t *state) {
     const uint64_t random = random64(state);
     if (p->layout == GROUPED_PADDED && p->groups > 1)

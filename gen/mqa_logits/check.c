@@ -3,8 +3,8 @@
 #include "core/integer.h"
 #include "gen/mqa_logits/mqa_logits.h"
 
-/* ITEM_SUMS: results a lane that ct lets an item have. Two items are held, beside all of Q and the weights: with more, 128
- * heads leave room for one wave a SIMD.
+/* ITEM_SUMS: results a lane that ct lets an item have. Two items are held, beside all of Q and the weights: with more,
+ * 128 heads leave room for one wave a SIMD.
  * VMCNT_MAX: what s_waitcnt can wait for. source: AMD CDNA3 ISA guide, s_waitcnt */
 enum { ITEM_SUMS = 32, VMCNT_MAX = 63, DMA_WAVE_BYTES = 16 * LANES, SCALE_COLUMNS_PER_DMA = 64 };
 

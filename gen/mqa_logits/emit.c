@@ -51,11 +51,12 @@ static void columns(mqa *m, val first_row) {
     m->tiles = e_uniform(e, e_ceil_div(e, length, e_i32(e, bkv)));
 }
 
-/* By how much weights are larger than the caller's: e_twice_relu doubles, each FN operand that is read as FNUZ halves. */
+/* By how much weights are larger than the caller's: e_twice_relu doubles, each FN operand that is read as FNUZ
+ * halves. */
 static double weight_factor(const mqa *m) { return 0.5 * (m->g.q_from_fn ? 2 : 1) * (m->g.kv_from_fn ? 2 : 1); }
 
-/* A lane past the last head is beyond the extent too: its rows of Q are 0. Returns whether a byte was a NaN that the MFMA
- * cannot see. */
+/* A lane past the last head is beyond the extent too: its rows of Q are 0. Returns whether a byte was a NaN that the
+ * MFMA cannot see. */
 static val load_q(mqa *m, mqa_row *r) {
     ir *const e = m->e;
     const mqa_geometry *const g = &m->g;

@@ -14,8 +14,8 @@ typedef struct mqa_row {
     val exists;     /* I1: not past the end */
     val start, end; /* window; [seq_kv, 0) for a row that has none */
     tile q;         /* heads x dim, 0 in what pads both */
-    /* For each element of the sums tile, in its order, times what makes up for e_twice_relu and for FN operands that are
-     * read as FNUZ. */
+    /* For each element of the sums tile, in its order, times what makes up for e_twice_relu and for FN operands that
+     * are read as FNUZ. */
     val weights[MQA_WEIGHTS_MAX];
     ptr logits;    /* column 0 */
     buffer window; /* columns [start, end) of logits: a store outside is dropped */
@@ -44,18 +44,18 @@ typedef struct mqa_item {
     val poison; /* if given, added to the lane's head sum: NaN where its key bytes have one that the MFMA cannot see */
 } mqa_item;
 
-/* mqa_kv_from: where column `col` of KV is; a 64-bit product, so loops go on from there by tile_step. mqa_kv_tile: what of
- * the tile that begins at column `col`, which is there, lies before seq_kv. */
+/* mqa_kv_from: where column `col` of KV is; a 64-bit product, so loops go on from there by tile_step. mqa_kv_tile: what
+ * of the tile that begins at column `col`, which is there, lies before seq_kv. */
 ptr mqa_kv_from(mqa *m, val col);
 buffer mqa_kv_tile(mqa *m, ptr there, val col);
 
 /* mqa_products: of one item. */
 tile mqa_products(mqa *m, mqa_item item, const tile *kv);
-/* mqa_tile: logits of all rows for the columns of `kv`, the first of which is `col`; `first` are the products of its first
- * item, `scales` belong to the lanes that store, one for each group of n-tiles. */
+/* mqa_tile: logits of all rows for the columns of `kv`, the first of which is `col`; `first` are the products of its
+ * first item, `scales` belong to the lanes that store, one for each group of n-tiles. */
 void mqa_tile(mqa *m, const tile *kv, const tile *first, const val *scales, val col);
-/* mqa_consume: the head sums of one item, from its products; with the last item of its row's group the group's logits are
- * stored. `group` keeps the row's head sums until then. */
+/* mqa_consume: the head sums of one item, from its products; with the last item of its row's group the group's logits
+ * are stored. `group` keeps the row's head sums until then. */
 void mqa_consume(mqa *m, const tile *sums, mqa_item item, val *group, const val *scales, val col);
 /* mqa_step: the products of item `next`, which are returned, beside mqa_consume of item `done`. */
 tile mqa_step(mqa *m, mqa_item next, const tile *kv, const tile *sums, mqa_item done, val *group, const val *scales,

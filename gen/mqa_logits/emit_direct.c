@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Direct-load builder: every wave reads its own n-tiles of each KV tile from memory into registers; no LDS, no barrier.
  *
- * An item is one n-tile against one row. The products of an item are issued before the head sum of the item before it, from
- * tile to tile too, and an n-tile's registers are loaded anew for the next tile as soon as the products of its last row are
- * issued: loads have nearly a tile's time to return, and no register is held twice. */
+ * An item is one n-tile against one row. The products of an item are issued before the head sum of the item before it,
+ * from tile to tile too, and an n-tile's registers are loaded anew for the next tile as soon as the products of its
+ * last row are issued: loads have nearly a tile's time to return, and no register is held twice. */
 #include <math.h>
 
 #include "gen/mqa_logits/emit.h"
@@ -78,7 +78,8 @@ static void begin(mqa *m, stream *s) {
     s->products = products_of(m, s, 0, 0, zero, s->next);
 }
 
-/* One tile: each step issues the products of an item and sums the item before it; the last one's are the next tile's. */
+/* One tile: each step issues the products of an item and sums the item before it; the last one's are the next
+ * tile's. */
 static void steps(mqa *m, stream *s, val t) {
     ir *const e = m->e;
     const int rows = m->row_count, items = s->owned * rows;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* LDS-pipelined builder: all waves of a workgroup share KV tiles that LDS DMA brings in `prefetch` tiles ahead, through a
- * ring of `slots` in LDS; each wave owns its own query rows. */
+/* LDS-pipelined builder: all waves of a workgroup share KV tiles that LDS DMA brings in `prefetch` tiles ahead, through
+ * a ring of `slots` in LDS; each wave owns its own query rows. */
 #include <assert.h>
 
 #include "core/integer.h"
@@ -172,8 +172,8 @@ static void fill_ring(mqa *m, pipeline *p) {
         e_sched_fence(e);
     }
     if (!m->v->ls && !m->v->dg) return;
-    /* Q and weights are older than all of this. LLVM must be told that they have landed: before a loop without loads of its
-     * own it would else wait for the whole ring. It counts what no branch can leave out. */
+    /* Q and weights are older than all of this. LLVM must be told that they have landed: before a loop without loads of
+     * its own it would else wait for the whole ring. It counts what no branch can leave out. */
     const int dmas = m->v->waves == 1 ? p->dmas : m->g.kv_dmas, tiles = (int)m->v->prefetch;
     const int certain = (m->v->dg ? 1 : tiles) * dmas + tiles * p->stores;
     e_wait(e, certain < VMCNT_MAX ? certain : VMCNT_MAX, WAIT_ANY);

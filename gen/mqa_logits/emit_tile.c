@@ -38,7 +38,8 @@ static const val *weights_of(const mqa *m, const mqa_item *item) {
     return &m->rows[item->row].weights[item->part * m->g.item_tiles * m->g.acc];
 }
 
-/* sum over the lane's own heads of the item of relu(product) * weight; the weights as load_weights left them are halved. */
+/* sum over the lane's own heads of the item of relu(product) * weight; the weights as load_weights left them are
+ * halved. */
 static val head_sum(mqa *m, const mqa_item *item, const tile *sums) {
     ir *const e = m->e;
     const int acc = m->g.acc, count = m->g.item_tiles * acc;
@@ -66,8 +67,9 @@ static val head_sum(mqa *m, const mqa_item *item, const tile *sums) {
     return sum;
 }
 
-/* The lanes of one column (lane / n differs) hold the sums of different heads. Of a group of n-tiles: lane l ends with the
- * total of column l, and where the group has fewer columns than the wave lanes, further lanes with the same again. */
+/* The lanes of one column (lane / n differs) hold the sums of different heads. Of a group of n-tiles: lane l ends with
+ * the total of column l, and where the group has fewer columns than the wave lanes, further lanes with the same
+ * again. */
 static val sum_group(mqa *m, const val *part) {
     ir *const e = m->e;
     const int fast = m->v->head_acc == MQA_ADD, count = m->g.group;
@@ -117,7 +119,8 @@ static val products_of(mqa *m, mqa_item item, int i, const tile *kv) {
     return t_mma_atom(m->e, &m->rows[item.row].q, item.part * m->g.item_tiles + i, kv, item.n_tile, none);
 }
 
-/* Packed arithmetic waits until an MFMA is done, plain does not: so first what is plain, beside the MFMA, then the packed. */
+/* Packed arithmetic waits until an MFMA is done, plain does not: so first what is plain, beside the MFMA, then the
+ * packed. */
 static tile step_packed(mqa *m, mqa_item next, const tile *kv, const tile *sums, mqa_item done, val *sum) {
     ir *const e = m->e;
     tile products = {.outer = m->g.item_tiles};

@@ -110,7 +110,8 @@ enum {
     MQA_LOGITS_PADDING = 256  /* columns that a default row stride is rounded up to */
 };
 
-/* Bytes that a descriptor of KV's tile or of some heads of Q may span: short of 2^32, so that there are offsets beyond. */
+/* Bytes that a descriptor of KV's tile or of some heads of Q may span: short of 2^32, so that there are offsets
+ * beyond. */
 #define MQA_EXTENT_MAX 0xfffff000u
 
 /* mqa_split_count: parts that each window is cut into where neither the tag nor the caller says.

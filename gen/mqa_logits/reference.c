@@ -123,8 +123,8 @@ static void add_place(sums *s, double reference, double out) {
     s->finite++;
 }
 
-/* got_at: the value that is graded. With clean 0 a place outside the window counts as -inf if it still holds the poison;
- * if not, the kernel wrote where it must not. */
+/* got_at: the value that is graded. With clean 0 a place outside the window counts as -inf if it still holds the
+ * poison; if not, the kernel wrote where it must not. */
 static float got_at(const mqa_shape *s, float reference, float out, uint32_t poison, grade *g, int64_t m, int64_t n) {
     if (s->clean || reference != -INFINITY) return out;
     if (bits_of(out) != poison) {

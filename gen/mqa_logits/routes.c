@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What `auto` means: for each class of heads, dim and lengths on a chip the tags to try, best first. What the tuner timed
- * for a shape's heads comes before what is only known to pad them little. */
+/* What `auto` means: for each class of heads, dim and lengths on a chip the tags to try, best first. What the tuner
+ * timed for a shape's heads comes before what is only known to pad them little. */
 #include <string.h>
 
 #include "gen/mqa_logits/mqa_logits.h"
@@ -11,8 +11,8 @@ typedef struct route {
     const char *tag;
 } route;
 
-/* Rows that hold a shape are tried in order, so that a later, wider class is what is left where the first tag of its own
- * does not fit. `cdnagen tune mqa_logits --out gen/mqa_logits` writes these files. */
+/* Rows that hold a shape are tried in order, so that a later, wider class is what is left where the first tag of its
+ * own does not fit. `cdnagen tune mqa_logits --out gen/mqa_logits` writes these files. */
 #define ANY INT64_MAX
 #define ROUTE(chip, heads_max, dim_max, seq_max, seq_kv_max, tag) {chip, heads_max, dim_max, seq_max, seq_kv_max, tag},
 static const route routes[] = {
@@ -21,8 +21,8 @@ static const route routes[] = {
 };
 #undef ROUTE
 
-/* Tried after the class's own: a tile for four waves, few registers, then the other MFMA, then no LDS at all, which any head
- * size fits. */
+/* Tried after the class's own: a tile for four waves, few registers, then the other MFMA, then no LDS at all, which any
+ * head size fits. */
 static const route fallbacks[] = {
     {"gfx942", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv128_r2_w4"},
     {"gfx942", ANY, ANY, ANY, ANY, "mfma16x16x32_bkv128_r1_w4"},
@@ -69,8 +69,8 @@ static int is_new(const search *s, const mqa_variant *v) {
     return 1;
 }
 
-/* padded: the work that a tag makes of a shape, zeros included: products, weighed by the MFMA's rate, and the head sum, which
- * costs what the fastest products with some 128 elements of dim do. */
+/* padded: the work that a tag makes of a shape, zeros included: products, weighed by the MFMA's rate, and the head sum,
+ * which costs what the fastest products with some 128 elements of dim do. */
 static int64_t padded(const search *s, const mqa_variant *v) {
     enum { HEAD_SUM = 128 };
     const mqa_geometry g = mqa_geometry_of(v, s->shape, s->target->chip);
@@ -78,7 +78,8 @@ static int64_t padded(const search *s, const mqa_variant *v) {
     return (int64_t)g.m_tiles * g.m * (g.row_bytes * times_slower + HEAD_SUM);
 }
 
-/* was_timed: what the row's tag pads of this shape the tuner has weighed: nothing, or what it pads of its class's own. */
+/* was_timed: what the row's tag pads of this shape the tuner has weighed: nothing, or what it pads of its class's
+ * own. */
 static int was_timed(const search *s, const route *r, const mqa_variant *v) {
     const mqa_geometry g = mqa_geometry_of(v, s->shape, s->target->chip);
     const int64_t heads = s->shape->heads, dim = s->shape->dim;

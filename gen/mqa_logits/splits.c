@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Into how many parts each window is cut, so that a launch fills the device. source: README.md of this folder, "Splits" */
+/* Into how many parts each window is cut, so that a launch fills the device. source: README.md of this folder,
+ * "Splits" */
 #include <stdint.h>
 
 #include "core/integer.h"

@@ -29,9 +29,9 @@ static const tune_axis axes[] = {
 
 /* ---- classes ---- */
 
-/* Upper bounds of a class and the shape that stands for it. Lengths: a few rows against a long context, where windows are
- * cut to fill the device, and as many rows as fill it without; these with windows of 64 tiles on average, because below
- * that a launch is mostly what comes before a row's first tile and after its last. */
+/* Upper bounds of a class and the shape that stands for it. Lengths: a few rows against a long context, where windows
+ * are cut to fill the device, and as many rows as fill it without; these with windows of 64 tiles on average, because
+ * below that a launch is mostly what comes before a row's first tile and after its last. */
 static const struct {
     int heads_max, heads;
 } head_classes[] = {{16, 16}, {32, 32}, {64, 64}, {128, 128}};

@@ -51,7 +51,7 @@ void mqa_window_row(const mqa_shape *s, int64_t r, int32_t *start, int32_t *end)
         to = from + (keys - rows) + r % rows + 1;
         break;
     }
-    case WINDOW_UNSORTED: /* neighbours have nothing in common; bounds lie in any order, also before and behind the row */
+    case WINDOW_UNSORTED: /* neighbours have nothing in common; bounds in any order, also before and behind the row */
         from = scattered(2 * r) % (seq_kv + 130) - 65;
         to = scattered(2 * r + 1) % (seq_kv + 130) - 65;
         break;

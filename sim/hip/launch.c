@@ -90,7 +90,8 @@ static hip_error write_arguments(const work *w, void **params, void **extra) {
     return HIP_SUCCESS;
 }
 
-/* The dispatch packet that kernels with a dispatch pointer read. source: HSA Platform System Architecture, "AQL packets" */
+/* The dispatch packet that kernels with a dispatch pointer read. source: HSA Platform System Architecture, "AQL
+ * packets" */
 static void write_packet(const struct hip_function_object *f, const launch *l) {
     unsigned char *p = (unsigned char *)(uintptr_t)f->packet;
     for (int i = 0; i < 3; i++) {

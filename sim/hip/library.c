@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* libamdhip64-sim.so: HIP's own names over the simulator, for programs that know nothing of it. CDNAGEN_SIM_DEVICES
- * names the devices ("gfx950,gfx942"; default one TARGET_STANDARD), CDNAGEN_SIM the mode. What stopped a kernel is told on
- * stderr. */
+ * names the devices ("gfx950,gfx942"; default one TARGET_STANDARD), CDNAGEN_SIM the mode. What stopped a kernel is told
+ * on stderr. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,8 @@
 #include "sim/timing/model.h"
 #include "sim/timing/parameters.h"
 
-/* clk_of: the least clk of a SIMD for one matrix instruction of the instructions first to last; 0 where they have none. */
+/* clk_of: the least clk of a SIMD for one matrix instruction of the instructions first to last; 0 where they have
+ * none. */
 static double clk_of(const op *ops, size_t first, size_t last) {
     double count = 0, pipe = 0, issue = 0;
     for (size_t i = first; i <= last; i++) {
@@ -18,7 +19,8 @@ static double clk_of(const op *ops, size_t first, size_t last) {
     return count > 0 ? (pipe > issue ? pipe : issue) / count : 0;
 }
 
-/* A trip may leave an outer loop's instructions out, so the cheapest loop that has matrix instructions is what counts. */
+/* A trip may leave an outer loop's instructions out, so the cheapest loop that has matrix instructions is what
+ * counts. */
 static double cheapest(const program *p, const op *ops) {
     double least = 0;
     for (size_t i = 0; i < p->count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* From a launch to its modelled time: which workgroups are looked at, what the others of the XCD do to the caches, and what
- * follows for the whole grid. */
+/* From a launch to its modelled time: which workgroups are looked at, what the others of the XCD do to the caches, and
+ * what follows for the whole grid. */
 #include "sim/timing/kernel.h"
 
 #include <pthread.h>
@@ -62,7 +62,8 @@ typedef struct look {
     cu cu;
     op *ops;
     occupancy occupancy;
-    /* the detailed CU is number `column` of XCD 0; its list has `positions` workgroups, of which `sample` are looked at */
+    /* the detailed CU is number `column` of XCD 0; its list has `positions` workgroups, of which `sample` are looked
+     * at */
     uint64_t groups, meant, on_xcd; /* meant: of the launch that this one stands for */
     uint32_t per_xcd, column, positions, sample;
     uint64_t *id, *done;
@@ -176,7 +177,8 @@ static uint32_t columns_of(const look *k, uint32_t position) {
     return k->on_xcd <= before ? 0 : k->on_xcd - before < k->per_xcd ? (uint32_t)(k->on_xcd - before) : k->per_xcd;
 }
 
-/* walk_position: the workgroups that run beside the detailed one at the i-th sampled position, on its XCD and on others. */
+/* walk_position: the workgroups that run beside the detailed one at the i-th sampled position, on its XCD and on
+ * others. */
 static int walk_position(look *k, uint32_t i, uint32_t peers, uint64_t most) {
     const uint32_t columns = columns_of(k, k->position[i]);
     if (peers > columns) peers = columns;

@@ -132,7 +132,8 @@ void traffic_replay(traffic *t, trace *other, uint32_t accesses, double now);
  * Returns when its data is there; *taken: when the address unit is done with it. */
 double traffic_access(traffic *t, const wave *w, const transfer *a, double now, double *taken);
 
-/* footprint: 64-byte segments and bytes of a transfer's lanes in device memory; 0 for LDS and scratch by flat addresses. */
+/* footprint: 64-byte segments and bytes of a transfer's lanes in device memory; 0 for LDS and scratch by flat
+ * addresses. */
 enum { SEGMENTS_MAX = 2 * LANES };
 typedef struct footprint {
     uint64_t segment[SEGMENTS_MAX]; /* numbers from address 0 on, ascending */
@@ -194,7 +195,8 @@ typedef struct cu {
     uint32_t *peer_count;
 } cu;
 
-/* cu_run: the workgroups `group_id` (linear ids) of `positions` workgroups, `resident` at a time, each as soon as one ends.
+/* cu_run: the workgroups `group_id` (linear ids) of `positions` workgroups, `resident` at a time, each as soon as one
+ * ends.
  * units:  done[i]: clk at which the i-th to end ended
  * errors: through launch->faulted; 0: the limit of instructions was reached first */
 int cu_run(cu *c, const uint64_t *group_id, uint32_t positions, uint32_t resident, uint64_t instructions_most,

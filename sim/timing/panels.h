@@ -8,7 +8,8 @@
 
 #include "core/status.h"
 
-/* panel_problem: a grid of tiles and the machine that runs it. `tile` gives row and column of a hardware workgroup id. */
+/* panel_problem: a grid of tiles and the machine that runs it. `tile` gives row and column of a hardware workgroup
+ * id. */
 typedef struct panel_problem {
     uint32_t rows, columns;        /* tiles */
     uint64_t row_panel, col_panel; /* bytes of one tile's A and B over all of K */

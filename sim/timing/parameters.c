@@ -26,7 +26,8 @@ enum { ROWS = sizeof rows / sizeof *rows };
 static double column(const struct row *r, const chip *c) { return strcmp(c->name, "gfx942") ? r->gfx950 : r->gfx942; }
 static double *place(parameters *p, const struct row *r) { return (double *)(void *)((char *)p + r->offset); }
 
-/* allowed: what is above 0 stays within a thousandth of it (time is finite), counts and times stay numbers that the model can add. */
+/* allowed: what is above 0 stays within a thousandth of it (time is finite), counts and times stay numbers that the
+ * model can add. */
 static int allowed(const struct row *r, double x) {
     const double least = r->gfx942 < r->gfx950 ? r->gfx942 : r->gfx950;
     const int entries = !strncmp(r->unit, "entries", 7);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Under fire: each call of the disk tier fails in each way, or is the last one of its process, or its process stops there.
- * Nobody loses a kernel, nobody loads a wrong one, nobody waits for ever. */
+/* Under fire: each call of the disk tier fails in each way, or is the last one of its process, or its process stops
+ * there. Nobody loses a kernel, nobody loads a wrong one, nobody waits for ever. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -165,7 +165,8 @@ static void a_process_is_killed_at_every_call(void **state) {
     kill_at_each_call(SHIM_KILL_AFTER, "SIGKILL after it, or in the middle of a write");
 }
 
-/* While it is stopped, others go on after the bound; when it goes on, it ends well, and what it then does harms nobody. */
+/* While it is stopped, others go on after the bound; when it goes on, it ends well, and what it then does harms
+ * nobody. */
 static void a_process_is_stopped_at_every_call(void **state) {
     (void)state;
     char *dir = scratch_dir();

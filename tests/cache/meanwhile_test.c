@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What others do between any two calls of a reader, or of one that makes room: the reader has a right kernel or none. */
+/* What others do between any two calls of a reader, or of one that makes room: the reader has a right kernel or
+ * none. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Faults of the file system. With CDNAGEN_SHIM="DIR CALL AT LASTING ERRNO" in the environment it is armed from the start,
- * for a command under LD_PRELOAD; CALL is "any" for every call, and AT counts from 1. fsync does nothing: no test cuts the
- * power, and disks take their time. */
+/* Faults of the file system. With CDNAGEN_SHIM="DIR CALL AT LASTING ERRNO" in the environment it is armed from the
+ * start, for a command under LD_PRELOAD; CALL is "any" for every call, and AT counts from 1. fsync does nothing: no
+ * test cuts the power, and disks take their time. */
 #include "tests/cache/shim.h"
 
 #include <dirent.h>

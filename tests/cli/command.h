@@ -8,8 +8,8 @@ typedef struct outcome {
     char *out, *err; /* what it printed */
 } outcome;
 
-/* command_run: `words` after "cdnagen", with `environment` ("NAME=VALUE ...", may be "") before it, in command_folder().
- * The cache is command_folder()/cache unless the environment names another.   owner: command_free */
+/* command_run: `words` after "cdnagen", with `environment` ("NAME=VALUE ...", may be "") before it, in
+ * command_folder(). The cache is command_folder()/cache unless the environment names another.   owner: command_free */
 outcome command_run(const char *environment, const char *words);
 void command_free(outcome *o);
 outcome command_good(const char *words); /* the same; fails the test if the command does */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* cmocka with the headers that it wants included before itself, and without its macro `fail`, which is a function here. */
+/* cmocka with the headers that it wants included before itself, and without its macro `fail`, which is a function
+ * here. */
 #ifndef TESTS_CORE_CMOCKA_TESTS_H
 #define TESTS_CORE_CMOCKA_TESTS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* libFuzzer target: any bytes as a text section, decoded for a chip and run in a mode that the last four bytes choose: as a
- * kernel, then each instruction by itself. Whatever the code is, its waves end or there is a fault that says why. */
+/* libFuzzer target: any bytes as a text section, decoded for a chip and run in a mode that the last four bytes choose:
+ * as a kernel, then each instruction by itself. Whatever the code is, its waves end or there is a fault that says
+ * why. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* libFuzzer target: any bytes as a code object that the simulator loads, relocates and runs a wave of each kernel of. */
+/* libFuzzer target: any bytes as a code object that the simulator loads, relocates and runs a wave of each kernel
+ * of. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* libFuzzer target: a tag, a shape and a target, a line each, as cdnagen_supports takes them. What is planned has canonical
- * texts that mean the same plan; what is refused has a sentence. */
+/* libFuzzer target: a tag, a shape and a target, a line each, as cdnagen_supports takes them. What is planned has
+ * canonical texts that mean the same plan; what is refused has a sentence. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

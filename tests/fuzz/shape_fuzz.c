@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Any text as a shape: the first character picks the grammar, '0' the example of tests/core, then the operators in order. */
+/* Any text as a shape: the first character picks the grammar, '0' the example of tests/core, then the operators in
+ * order. */
 #include "tests/core/example_table.h"
 #include "tests/fuzz/grammar_fuzz.h"
 

@@ -11,7 +11,8 @@ static cdnagen_status route(const char *chip_name, const char *words, int rank, 
 static void classes_by_example(void **state) {
     (void)state;
     static const char *const rows[][3] = {
-        /* narrow C, deep K: 8 waves; else the order of tiles that fills L2 least: panels where C is wide, none where K is light */
+        /* narrow C, deep K: 8 waves; else the order of tiles that fills L2 least: panels where C is wide, none where K
+         * is light */
         {"gfx950", "m=4096 n=2048 k=7168", "mfma16x16x128_t128x256x128_8w_cluster"},
         {"gfx950", "m=4096 n=65536 k=1536", "mfma16x16x128_t64x256x128_4w_panel8_cs_async_wpe2"},
         {"gfx950", "m=16384 n=7168 k=768", "mfma16x16x128_t64x256x128_4w_cs_async_wpe2"},

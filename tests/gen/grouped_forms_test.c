@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The forms of grouped GEMM that take tensors: what each means, the sizes of its output, and every contract's refusal. */
+/* The forms of grouped GEMM that take tensors: what each means, the sizes of its output, and every contract's
+ * refusal. */
 #include "tests/gen/grouped_testing.h"
 
 enum fp8_types {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gemm_grouped's groups, data, reference and grading: against a definition place by place, and against every kind of wrong
- * result. */
+/* gemm_grouped's groups, data, reference and grading: against a definition place by place, and against every kind of
+ * wrong result. */
 #include "tests/gen/grouped_testing.h"
 
 #include <math.h>

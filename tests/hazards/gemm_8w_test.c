@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The 8-wave core's waits and barriers: kernels are silent under every check and right with results that appear late, from
- * 1 K tile to 5; and each wait and each barrier of the loop over K tiles is needed: let it wait for one operation less, or
- * leave it out, and the checks name a race or a register that is read too early. */
+/* The 8-wave core's waits and barriers: kernels are silent under every check and right with results that appear late,
+ * from 1 K tile to 5; and each wait and each barrier of the loop over K tiles is needed: let it wait for one operation
+ * less, or leave it out, and the checks name a race or a register that is read too early. */
 #include "tests/hazards/loop_faults.h"
 
 #define OP "gemm_blockscale:mfma16x16x128_"
 
-/* Every order of turns: quarters and halves of a K tile, none; a tile whose halves are no whole DMA; an epilogue that takes
- * over LDS; workgroups that take it over for their next tile. */
+/* Every order of turns: quarters and halves of a K tile, none; a tile whose halves are no whole DMA; an epilogue that
+ * takes over LDS; workgroups that take it over for their next tile. */
 static const char *const tags[] = {
     "t128x256x128_8w",         "t128x256x128_8w_delayed",     "t128x256x128_8w_cluster_cs",
     "t128x256x128_8w_fold1",   "t128x256x128_8w_fold4_cs",    "t192x256x128_8w_cluster",
@@ -43,10 +43,12 @@ static void k_that_ends_inside_a_tile_is_silent_and_right(void **state) {
 }
 
 /* spare: faults in the loop that do no harm, since something else keeps the order.
- * - A's halves of 128-row tiles: four waves read what the same four waves bring in, and need no barrier for it. Inline and
- *   delayed read and fetch between the MFMA alone: barriers around the reads of A order nothing, nor does a read of A that returns
- *   a phase late, before it is used. Cluster: the barrier before A's half 0 is read.
- * - The wait for A's half 1: a wave waits for its scales, which are younger, before it reads that half (inline, delayed, fold),
+ * - A's halves of 128-row tiles: four waves read what the same four waves bring in, and need no barrier for it. Inline
+ * and
+ *   delayed read and fetch between the MFMA alone: barriers around the reads of A order nothing, nor does a read of A
+ *   that returns a phase late, before it is used. Cluster: the barrier before A's half 0 is read.
+ * - The wait for A's half 1: a wave waits for its scales, which are younger, before it reads that half (inline,
+ * delayed, fold),
  *   or for younger halves, and who reads what the other four waves bring in is a barrier behind them (cluster). */
 static const struct {
     const char *tag;

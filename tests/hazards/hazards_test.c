@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Waits, LDS races, barriers, undefined values: pairs of kernels that differ in the one thing that matters. The broken one
- * runs to its end without the check, as it would on hardware, and is stopped with it. */
+/* Waits, LDS races, barriers, undefined values: pairs of kernels that differ in the one thing that matters. The broken
+ * one runs to its end without the check, as it would on hardware, and is stopped with it. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Wait states: every rule with one slot too few, which is a finding, and with exactly enough, which is none. The numbers
- * are what llc-22 -run-pass post-RA-hazard-rec inserts between such instructions. */
+/* Wait states: every rule with one slot too few, which is a finding, and with exactly enough, which is none. The
+ * numbers are what llc-22 -run-pass post-RA-hazard-rec inserts between such instructions. */
 #include <stdio.h>
 #include <string.h>
 

@@ -81,7 +81,8 @@ static void files_go_in_and_out(void **state) {
     for (int i = 0; i < 64; i++) assert_int_equal(x[i], i - 5 + 1000);
 }
 
-/* What the generators make: each row's first elements, written by a kernel that adds 0 to a part that it does not reach. */
+/* What the generators make: each row's first elements, written by a kernel that adds 0 to a part that it does not
+ * reach. */
 static void generators_make_what_they_say(void **state) {
     (void)state;
     static const struct {

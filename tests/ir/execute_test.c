@@ -63,7 +63,8 @@ static float value_of(uint32_t pattern) {
     return f;
 }
 
-/* Of the 16-bit floats of `mantissa` bits whose values ascend with their patterns, the one next to x; of two the even one. */
+/* Of the 16-bit floats of `mantissa` bits whose values ascend with their patterns, the one next to x; of two the even
+ * one. */
 static uint32_t nearest(double x, int mantissa, int bias, uint32_t infinity) {
     const double magnitude = fabs(x);
     uint32_t low = 0, high = infinity; /* value(low) <= magnitude; infinity stands for the next power of two */
@@ -346,7 +347,8 @@ static void lanes_add_what_lies_across(void **state) {
 
 /* ---- fp8 ---- */
 
-/* Four words a lane; behind them a word that says whether one of their bytes was NaN; then the words with their NaNs. */
+/* Four words a lane; behind them a word that says whether one of their bytes was NaN; then the words with their
+ * NaNs. */
 static void fnuz_body(ir *e) {
     const val lane = e_workitem(e), from = e_muli(e, lane, 16), to = e_muli(e, lane, 36);
     const buffer in = e_buffer(e, e_ptr(e, e_arg(e, ARG_IN), I32, 1), e_i32(e, 1024));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* fork() while another thread links: the parent's link ends whatever becomes of the child, and the child can compile. */
+/* fork() while another thread links: the parent's link ends whatever becomes of the child, and the child can
+ * compile. */
 #include "tests/ir/kernel.h" /* before sys/wait.h, which names a macro WAIT_ANY */
 
 #include <poll.h>

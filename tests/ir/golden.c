@@ -59,8 +59,8 @@ static const golden_chip golden_chips[] = {
      },
      {"heads=64 dim=128 clean=1", "heads=64 dim=128 clean=0", "heads=128 dim=128 clean=1", "heads=32 dim=64 clean=1",
       "heads=32 dim=512 clean=1"},
-     /* per 64 columns eight products, DMA of 16 bytes a lane for the whole tile, one store by 64 lanes, and nothing that stalls
-  * or moves registers about */
+     /* per 64 columns eight products, DMA of 16 bytes a lane for the whole tile, one store by 64 lanes, and nothing
+  * that stalls or moves registers about */
      {{" mfma=", 8, 8},
       {" lds_dma=", 8, 8},
       {" stores=", 1, 1},
@@ -133,8 +133,8 @@ static const golden_chip golden_chips[] = {
      },
      {"k_tail=0 n_tail=0 b=preshuffled a_scales=kmajor", "k_tail=1 n_tail=1 b=plain",
       "k_tail=0 n_tail=0 b=preshuffled scales=ue8m0"},
-     /* sixteen atoms, their promotion and the factors of four rows of atoms; A twice and B eight times 16 bytes a lane and
-      * five scales; nothing that spills or moves registers about */
+     /* sixteen atoms, their promotion and the factors of four rows of atoms; A twice and B eight times 16 bytes a lane
+      * and five scales; nothing that spills or moves registers about */
      {{" mfma=", 16, 16},
       {" loads=", 15, 15},
       {" lds_reads=", 8, 8},
@@ -231,8 +231,8 @@ static const char *instruction_of(const char *line) {
 
 static unsigned long address_of(const char *line) { return strtoul(line, NULL, 16); }
 
-/* The steady loop: the shortest span from the target of a backward branch to the branch that has MFMAs, and LDS DMA if any
- * such span has (a loop without may be the end of one that prefetches). */
+/* The steady loop: the shortest span from the target of a backward branch to the branch that has MFMAs, and LDS DMA if
+ * any such span has (a loop without may be the end of one that prefetches). */
 static counts steady_loop(char *listing) {
     enum { LINES_MAX = 65536 };
     static const char *lines[LINES_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Every exported function with each of its allocations failing in turn, on the real compiler and simulator: it says that
- * memory ran out, or does without it, loses nothing, and works when it is called again. */
+/* Every exported function with each of its allocations failing in turn, on the real compiler and simulator: it says
+ * that memory ran out, or does without it, loses nothing, and works when it is called again. */
 #include "tests/core/cmocka_tests.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What every operator's plan says of its arguments against the note of the code object that the real compiler made: where
- * the note says otherwise, in any of them, the object is refused before anything could be loaded or launched. */
+/* What every operator's plan says of its arguments against the note of the code object that the real compiler made:
+ * where the note says otherwise, in any of them, the object is refused before anything could be loaded or launched. */
 #include "tests/core/cmocka_tests.h"
 
 #include <stdio.h>
@@ -39,7 +39,8 @@ static cdnagen *context(const char *dir, const char *target_id, int cache_only) 
     return ctx;
 }
 
-/* The note is MessagePack: a key's text is followed by its value. The index-th value of the key; NULL: there are no more. */
+/* The note is MessagePack: a key's text is followed by its value. The index-th value of the key; NULL: there are no
+ * more. */
 static unsigned char *value_of(unsigned char *object, size_t size, const char *key, size_t index) {
     char word[64];
     const int length = snprintf(word, sizeof word, "%c%s", (char)(0xa0 + strlen(key)), key);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gen_kernel with the real compiler: what comes out, the same bytes each time, threads, a forked child, and the times. */
+/* gen_kernel with the real compiler: what comes out, the same bytes each time, threads, a forked child, and the
+ * times. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -260,7 +261,8 @@ static void threads_generate_side_by_side(void **state) {
     cdnagen_free_context(ctx);
 }
 
-/* A child makes locks anew that a thread of its parent holds; the thread sanitizer does not see that and reports them. */
+/* A child makes locks anew that a thread of its parent holds; the thread sanitizer does not see that and reports
+ * them. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define LOCKS_ARE_WATCHED 1

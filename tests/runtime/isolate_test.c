@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Compiling in cdnagen-worker, from a process that has no compiler: the kernel, and every way in which a worker ends. */
+/* Compiling in cdnagen-worker, from a process that has no compiler: the kernel, and every way in which a worker
+ * ends. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

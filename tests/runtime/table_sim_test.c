@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Thousands of kernels through a context that keeps a few, with the compiler and on the simulator: memory in use does not
- * grow, LLVM's part of it included. */
+/* Thousands of kernels through a context that keeps a few, with the compiler and on the simulator: memory in use does
+ * not grow, LLVM's part of it included. */
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>

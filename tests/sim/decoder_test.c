@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The decoder on bytes that are no code. What the fuzz target found stands here by word; the rest is a walk over the first
- * halves of all instructions. */
+/* The decoder on bytes that are no code. What the fuzz target found stands here by word; the rest is a walk over the
+ * first halves of all instructions. */
 #include "tests/core/cmocka_tests.h"
 
 #include <string.h>

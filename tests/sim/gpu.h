@@ -12,9 +12,10 @@
 
 #include <cmocka.h>
 
-/* gpu_open: the table in this mode, for the chip gpu_chip ("gfx950" unless a test says another).   gpu_compile: OpenCL C by clang, options such as "-O3".
- * gpu_assemble: the body of a kernel "k" by llvm-mc: it starts with s[0:1] = kernel arguments, s2.. = workgroup x, y, z,
- * v0 = packed work-item id; `lds` static bytes, `agprs` from a0 on. All stop the test on failure. */
+/* gpu_open: the table in this mode, for the chip gpu_chip ("gfx950" unless a test says another).   gpu_compile: OpenCL
+ * C by clang, options such as "-O3".
+ * gpu_assemble: the body of a kernel "k" by llvm-mc: it starts with s[0:1] = kernel arguments, s2.. = workgroup x, y,
+ * z, v0 = packed work-item id; `lds` static bytes, `agprs` from a0 on. All stop the test on failure. */
 extern const char *gpu_chip;
 void gpu_open(const char *mode);
 extern const hip_table *gpu;
@@ -25,7 +26,8 @@ typedef struct gpu_grid {
     unsigned groups, threads, lds, groups_y, threads_y;
 } gpu_grid;
 
-/* gpu_launch: run a kernel to its end; arguments are 8-byte words. Returns what HIP says at the next synchronisation. */
+/* gpu_launch: run a kernel to its end; arguments are 8-byte words. Returns what HIP says at the next
+ * synchronisation. */
 hip_error gpu_launch(hip_module module, const char *kernel, gpu_grid grid, int count, ...);
 
 /* gpu_buffer: device memory with this content (NULL: zeros). gpu_read: back to the host. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Grids at their limits: every workgroup of 65535 on an axis, ids and counts of grids that are too large to run, and what
- * HIP refuses. */
+/* Grids at their limits: every workgroup of 65535 on an axis, ids and counts of grids that are too large to run, and
+ * what HIP refuses. */
 #include "tests/sim/gpu.h"
 
 #include <string.h>

@@ -193,7 +193,8 @@ static void matrix_operands_in_agprs(void **state) {
         "v_accvgpr_read_b32 v10, a30\nv_cvt_u32_f32 v10, v10\n" STORE,
         0, matrix_value, NULL);
 }
-/* Ones times ones over 128 places, scaled by 2 (A's byte 1) and 4 (B's byte 2); the other bytes would give other powers. */
+/* Ones times ones over 128 places, scaled by 2 (A's byte 1) and 4 (B's byte 2); the other bytes would give other
+ * powers. */
 static uint32_t scaled_value(uint32_t l) { return (void)l, 1024; }
 static void matrix_scale_bytes_are_chosen_by_op_sel(void **state) {
     (void)state;

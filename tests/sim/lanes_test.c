@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Every vector row gives the same bits in each copy of the lane loops that this host can run, and leaves masked lanes. */
+/* Every vector row gives the same bits in each copy of the lane loops that this host can run, and leaves masked
+ * lanes. */
 #include "sim/lanes.h"
 
 #include <setjmp.h>

@@ -42,8 +42,8 @@ static void start(job *q) {
 static uint64_t get_element(const job *q, int x) { return get(q->out, place_in_d(q, x), sim_format_bits(q->m->d)); }
 static void put_element(job *q, int x, uint64_t v) { put(q->out, place_in_d(q, x), sim_format_bits(q->m->d), v); }
 
-/* Every element: half or twice its value, an integer's lowest bit. Only its own comparison can tell. An element that has
- * cancelled to below its bound gets other operands. */
+/* Every element: half or twice its value, an integer's lowest bit. Only its own comparison can tell. An element that
+ * has cancelled to below its bound gets other operands. */
 static void change_elements(job *q) {
     enum { DRAWS = 3 };
     const int bit = q->m->d == FORMAT_F64   ? 52

@@ -192,7 +192,8 @@ void fill(uint32_t *p, int count) {
     for (int i = 0; i < count; i++) p[i] = random32();
 }
 
-/* random_number: a code whose value is finite and of moderate size, so that sums neither overflow nor lose everything. */
+/* random_number: a code whose value is finite and of moderate size, so that sums neither overflow nor lose
+ * everything. */
 static uint64_t random_number(sim_format f, const chip *c) {
     const int bits = sim_format_bits(f);
     if (f == FORMAT_I32) return random32() & 0xffff;

@@ -43,7 +43,8 @@ static void each_k_block_has_its_own_scale_in_the_selected_byte(void **state) {
     for_each(scales_of_each_block);
 }
 
-/* One element alone: k says which block's scale it gets, though in 8-bit operands a lane holds elements of two blocks. */
+/* One element alone: k says which block's scale it gets, though in 8-bit operands a lane holds elements of two
+ * blocks. */
 static void scale_of_each_k(job *q) {
     const sim_mfma *m = q->m;
     if (!m->scaled || q->fa != q->fb) return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Programs of kernels/programs.cl that clang compiles while the test runs, for both chips, without and with optimisation;
- * results equal plain C bit for bit. */
+/* Programs of kernels/programs.cl that clang compiles while the test runs, for both chips, without and with
+ * optimisation; results equal plain C bit for bit. */
 #include "tests/sim/gpu.h"
 
 #include <math.h>

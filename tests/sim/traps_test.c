@@ -108,7 +108,8 @@ static const trap traps[] = {
      BEGIN "v_mov_b32 v10, 7\ns_getpc_b64 s[6:7]\ns_add_u32 s6, s6, 20\ns_addc_u32 s7, s7, 0\ns_setpc_b64 s[6:7]\n"
            "v_mov_b32 v10, 8\nv_mov_b32 v10, 9" END,
      BOTH, 0, seven, 64},
-    /* Swizzle: index stride 8, elements of 4 bytes, stride 8: the second element of record l is 8 + l % 8 of its block. */
+    /* Swizzle: index stride 8, elements of 4 bytes, stride 8: the second element of record l is 8 + l % 8 of its
+     * block. */
     {"a swizzled buffer keeps elements of 8 records together",
      BEGIN DESCRIPTOR("0x80080000", "32", "0x00087000") "s_add_u32 s8, s8, 512\ns_addc_u32 s9, s9, 0\n"
                                                         "buffer_load_dword v10, v1, s[8:11], 0 idxen offset:4\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Diagnoses of kernels of which it is known what their time hangs on; twins that do the kernel's work; what is refused. */
+/* Diagnoses of kernels of which it is known what their time hangs on; twins that do the kernel's work; what is
+ * refused. */
 #include "tests/core/cmocka_tests.h"
 
 #include <stdio.h>
@@ -103,8 +104,9 @@ static void a_kernel_that_promotes_slowly_is_promotion_bound(void **state) {
     cdnagen_free_context(ctx);
 }
 
-/* Two scale blocks a K tile, K in parts, every layout of scales, both operators: the compiler removes nothing from a twin, and
- * no MFMA from what leaves something out. Scales of rows, and those that the MFMA takes, have no promotion and no twin. */
+/* Two scale blocks a K tile, K in parts, every layout of scales, both operators: the compiler removes nothing from a
+ * twin, and no MFMA from what leaves something out. Scales of rows, and those that the MFMA takes, have no promotion
+ * and no twin. */
 static void what_is_left_out_is_no_more_than_was_meant(void **state) {
     (void)state;
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a measurement asks of HIP, in which order and how often: the code that runs on a GPU, on the simulator's table with
- * every call written down. */
+/* What a measurement asks of HIP, in which order and how often: the code that runs on a GPU, on the simulator's table
+ * with every call written down. */
 #include "tests/core/cmocka_tests.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "sim/sim.h"
 #include "study/measure.h"
 
-/* One letter a call: F flush, R event, A or B a side's graph, a or b a side's own launch, w a wait for an event, S for the
- * stream, E an elapsed time. */
+/* One letter a call: F flush, R event, A or B a side's graph, a or b a side's own launch, w a wait for an event, S for
+ * the stream, E an elapsed time. */
 static char calls[65536];
 static size_t call_count;
 static const hip_table *real;
@@ -141,8 +141,8 @@ static void turns_samples_replays(void **state) {
     measure_side sides[2] = {{.launch = launch, .user = &a}, {.launch = launch, .user = &b}};
     const measure_counts n = {.ramp_ms = 0, .turns = 2, .samples = 1, .replays = 2, .flush_bytes = 4096};
     if (measure_pair(&t, &n, sides)) fail_msg("%s", cdnagen_error());
-    /* Each side: once as it is, waited for, once into its graph. Then A's turn and B's, twice: two hot replays and two cold
-     * ones, the flush before the first event. */
+    /* Each side: once as it is, waited for, once into its graph. Then A's turn and B's, twice: two hot replays and two
+     * cold ones, the flush before the first event. */
     assert_string_equal(calls, "aSa"
                                "bSb"
                                "RARwERARwE"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Launches that are only modelled: their cycles do not hang on data that were left out, and no code is faster than the bound
- * that its own loops set. */
+/* Launches that are only modelled: their cycles do not hang on data that were left out, and no code is faster than the
+ * bound that its own loops set. */
 #include "tests/core/cmocka_tests.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The search on a grid of a few variants: what is ranked, what never is, what a second run finds in the file. The operator
- * is mqa_logits with a tuning and a grade of this test's own. */
+/* The search on a grid of a few variants: what is ranked, what never is, what a second run finds in the file. The
+ * operator is mqa_logits with a tuning and a grade of this test's own. */
 #include "tests/core/cmocka_tests.h"
 
 #include <signal.h>

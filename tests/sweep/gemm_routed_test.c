@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What `auto` chooses for gemm_blockscale: of every choice a kernel for every combination of shape words, clean of spills,
- * scratch and accumulator registers; and a grade of each first choice on small odd shapes.
+/* What `auto` chooses for gemm_blockscale: of every choice a kernel for every combination of shape words, clean of
+ * spills, scratch and accumulator registers; and a grade of each first choice on small odd shapes.
  * usage: sweep_gemm_routed [--full] */
 #include <stdlib.h>
 
@@ -14,8 +14,8 @@ enum { NAME_BYTES = 400, MADE_MAX = 4096, WORDS = 8, ROWS = 16, ROWS_SOME = 4 };
 
 static int is_full;
 
-/* A problem of every class that the routes tell apart, on one of the chips at least: rows of decoding, K that is split and
- * K that is not, in tiles of one scale block and of two, 8 waves, narrow and wide tiles, n that cs cannot store. */
+/* A problem of every class that the routes tell apart, on one of the chips at least: rows of decoding, K that is split
+ * and K that is not, in tiles of one scale block and of two, 8 waves, narrow and wide tiles, n that cs cannot store. */
 static const char *const problems[] = {
     "m=1 n=512 k=7168",      "m=64 n=512 k=7168",    "m=200 n=512 k=7168",    "m=1 n=512 k=2176",
     "m=64 n=512 k=2176",     "m=200 n=512 k=2176",   "m=1 n=65536 k=1536",    "m=64 n=65536 k=1536",
@@ -55,8 +55,8 @@ static int is_made(const char *name) {
 
 static const char mode[] = "late poison check=all threads=1";
 
-/* choice: what auto would take for the problem, were the choices before it passed over. 0: there is none, or preshuffled B
- * has no such n. */
+/* choice: what auto would take for the problem, were the choices before it passed over. 0: there is none, or
+ * preshuffled B has no such n. */
 static int choice(int c, const char *shape, int rank, plan *p) {
     const target t = target_of(chips[c].name);
     blockscale_shape s;
@@ -133,8 +133,9 @@ static void check_grade(cdnagen *ctx, const char *chip_name, const plan *chosen,
     cdnagen_free_kernel(kernel);
 }
 
-/* Odd lengths of every axis, as odd as the layout of B takes; K long enough for the parts that the tag has. Exact data: a
- * power of two for each scale block, another for every neighbour, and every bit counts. Of four seeds one unless --full. */
+/* Odd lengths of every axis, as odd as the layout of B takes; K long enough for the parts that the tag has. Exact data:
+ * a power of two for each scale block, another for every neighbour, and every bit counts. Of four seeds one unless
+ * --full. */
 static void every_first_choice_is_right(void **state) {
     (void)state;
     static const char *const layouts[] = {"b=plain", "b=preshuffled a_scales=kmajor"};

@@ -78,7 +78,8 @@ static const char *const facts[] = {
 /* What a run's data are like. */
 static const char *const data_words[] = {"", "data=exact", "pad=1", "data=exact pad=2"};
 
-/* lengths: of a product; those that any layout takes (n a multiple of 16, k of 32), and ones that only plain B takes. */
+/* lengths: of a product; those that any layout takes (n a multiple of 16, k of 32), and ones that only plain B
+ * takes. */
 typedef struct lengths {
     int m, n, k;
 } lengths;
@@ -272,7 +273,8 @@ static void k_of_zero_writes_zeros(void **state) {
     }
 }
 
-/* The rows of each wave are those of two blocks of 128 that have a scale. Such a tile is too large for the registers. */
+/* The rows of each wave are those of two blocks of 128 that have a scale. Such a tile is too large for the
+ * registers. */
 static void a_wave_has_rows_of_two_scales(void **state) {
     (void)state;
     const kernel_row k = {"gfx950", "mfma16x16x128_t256x256x128_8w_wm1", ""};

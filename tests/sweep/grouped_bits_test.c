@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gemm_grouped on the simulator, launch against launch: straight-line K, waves_per_eu and repetition change no bit, lengths
- * make no kernel, metadata that lie or break the rules that only the device sees reach no other group, and nothing past an
- * operand's end is touched. */
+/* gemm_grouped on the simulator, launch against launch: straight-line K, waves_per_eu and repetition change no bit,
+ * lengths make no kernel, metadata that lie or break the rules that only the device sees reach no other group, and
+ * nothing past an operand's end is touched. */
 #include "tests/sweep/grouped_runs.h"
 
 #define LATE "late poison check=all threads=1"
@@ -119,7 +119,8 @@ static void metadata_that_lie_reach_no_other_group(void **state) {
         }
 }
 
-/* The same where a scan takes its second round: groups from number 64 on end before, at and behind where the first 64 do. */
+/* The same where a scan takes its second round: groups from number 64 on end before, at and behind where the first 64
+ * do. */
 static void metadata_that_lie_past_the_first_round(void **state) {
     (void)state;
     enum { GROUPS = 70, ROUND = 64 };
@@ -167,8 +168,8 @@ static void columns_that_fill_no_quad_are_left(void **state) {
         }
 }
 
-/* A K that is no multiple of 16 is its group's own matter: the groups beside it are right, nothing else is written, and every
- * run gives the same bits. */
+/* A K that is no multiple of 16 is its group's own matter: the groups beside it are right, nothing else is written, and
+ * every run gives the same bits. */
 static void a_k_that_fills_no_load_harms_nobody_else(void **state) {
     (void)state;
     static const char shape[] = "layout=k_offsets groups=4 m=20 n=64 k=512 extents=128,128,128,128 data=coherent";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The forms of gemm_grouped that take tensors, end to end on the simulator: called once, and captured cold: generated, loaded
- * and launched inside a stream capture that is then replayed; and what they leave or clear where there is nothing to do. */
+/* The forms of gemm_grouped that take tensors, end to end on the simulator: called once, and captured cold: generated,
+ * loaded and launched inside a stream capture that is then replayed; and what they leave or clear where there is
+ * nothing to do. */
 #include "tests/sweep/grouped_runs.h"
 
 #include <math.h>
@@ -180,8 +181,8 @@ static cdnagen *cold(const char *chip_name, const hip_table **hip) {
     return ctx;
 }
 
-/* The first call of each form generates, loads and launches its kernel inside the capture; one of other lengths takes the
- * same kernel; one without K clears its output. Nothing runs before the replays, each of which finds C dirty. */
+/* The first call of each form generates, loads and launches its kernel inside the capture; one of other lengths takes
+ * the same kernel; one without K clears its output. Nothing runs before the replays, each of which finds C dirty. */
 static void forms_are_captured_cold(void **state) {
     (void)state;
     enum { REPLAYS = 2 };
@@ -221,8 +222,8 @@ static void forms_are_captured_cold(void **state) {
 
 /* ---- what is left, what is cleared ---- */
 
-/* Rows of a dynamic slab past its own keep what they held where they are not to be zeroed; without any K they are cleared
- * all the same. */
+/* Rows of a dynamic slab past its own keep what they held where they are not to be zeroed; without any K they are
+ * cleared all the same. */
 static void dynamic_without_zeroing(void **state) {
     (void)state;
     static const size_t rows[] = {2, 3};

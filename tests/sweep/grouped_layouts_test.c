@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gemm_grouped on the simulator: every layout with plain and preshuffled B, both kinds of scales and tails, with results
- * that appear late and what is unwritten poisoned, graded by the operator's rules.
+/* gemm_grouped on the simulator: every layout with plain and preshuffled B, both kinds of scales and tails, with
+ * results that appear late and what is unwritten poisoned, graded by the operator's rules.
  * usage: sweep_gemm_grouped_layouts [--full] */
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What `auto` chooses for gemm_grouped: a kernel of every choice over the family's route shapes, clean of spills, scratch
- * and accumulator registers, so that the forms, which take the first without a workspace, need not pass over any. */
+/* What `auto` chooses for gemm_grouped: a kernel of every choice over the family's route shapes, clean of spills,
+ * scratch and accumulator registers, so that the forms, which take the first without a workspace, need not pass over
+ * any. */
 #include <stdlib.h>
 
 #include "study/jobs.h"

@@ -14,8 +14,8 @@ typedef struct kernel_row {
     char tag[ROW_TAG_BYTES];
 } kernel_row;
 
-/* runs_row: a kernel of chip number `which`: `rest` of a tag after the chip's FP8 atom, its "_async" left out where the chip
- * has no LDS DMA of 16 bytes; "auto" as it is. */
+/* runs_row: a kernel of chip number `which`: `rest` of a tag after the chip's FP8 atom, its "_async" left out where the
+ * chip has no LDS DMA of 16 bytes; "auto" as it is. */
 kernel_row runs_row(int which, const char *rest);
 
 /* runs_kernel: generated, without spills, scratch and AGPRs; its plan with the shape's run-time words.

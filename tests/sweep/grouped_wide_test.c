@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* gemm_grouped on the simulator where numbers are large: operands and results beyond 4 GiB, tiles that span almost 2 GiB,
- * and 4096 groups. Pages that nobody touches cost nothing.
+/* gemm_grouped on the simulator where numbers are large: operands and results beyond 4 GiB, tiles that span almost 2
+ * GiB, and 4096 groups. Pages that nobody touches cost nothing.
  * usage: sweep_gemm_grouped_wide [--full] */
 #include "tests/sweep/grouped_runs.h"
 
@@ -14,8 +14,8 @@
 
 enum { K_WINDOW = 1024, AROUND = 64 };
 
-/* wide_case: of the groups all are empty but the last, which has `live` rows, columns or elements of K; slabs of layouts
- * without extents are all live. What is multiplied is 0 but for the last K_WINDOW of a group's K. */
+/* wide_case: of the groups all are empty but the last, which has `live` rows, columns or elements of K; slabs of
+ * layouts without extents are all live. What is multiplied is 0 but for the last K_WINDOW of a group's K. */
 typedef struct wide_case {
     const char *name, *tag, *words;
     int64_t live;

@@ -17,8 +17,8 @@ typedef struct mqa_data {
     void *back; /* the logits buffer after a launch, guards included */
 } mqa_data;
 
-/* sweep_chip: what contexts, plans and the simulator are for; set before the first of them. One a process, "gfx950" unless
- * a test says another. data_kind: what the operand's bytes mean, CDNAGEN_FP8_NATIVE resolved. */
+/* sweep_chip: what contexts, plans and the simulator are for; set before the first of them. One a process, "gfx950"
+ * unless a test says another. data_kind: what the operand's bytes mean, CDNAGEN_FP8_NATIVE resolved. */
 extern const char *sweep_chip;
 fp8_kind data_kind(int64_t word);
 /* simulate: the process's simulator takes these mode words from the next launch on. */

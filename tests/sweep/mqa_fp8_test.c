@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Every byte as Q and as KV, alone and beside random ones, in every pair of FP8 kinds that a chip reads: what comes out is
- * what the reference says of that byte, NaN as NaN. */
+/* Every byte as Q and as KV, alone and beside random ones, in every pair of FP8 kinds that a chip reads: what comes out
+ * is what the reference says of that byte, NaN as NaN. */
 #include <math.h>
 
 #include "core/fp8.h"
@@ -33,8 +33,8 @@ static void make_weights(mqa_data *d) {
     for (int64_t i = 0; i < s->seq * s->heads; i++) weights[i] = i % 2 ? -3 : 1;
 }
 
-/* Of the operand named, row (or column) b is byte b at one place and 0 elsewhere; heads of the other one are 1 and -1 in
- * turn, its rows too. */
+/* Of the operand named, row (or column) b is byte b at one place and 0 elsewhere; heads of the other one are 1 and -1
+ * in turn, its rows too. */
 static void one_byte_among_zeros(mqa_data *d, int of_kv) {
     uint8_t *const q = d->host.buffers[MQA_Q].data, *const kv = d->host.buffers[MQA_KV].data;
     const mqa_shape *const s = data_shape(d);
@@ -52,8 +52,8 @@ static void one_byte_among_zeros(mqa_data *d, int of_kv) {
     make_weights(d);
 }
 
-/* Of the operand named, row (or column) b has byte b four times among its other bytes, which are powers of two, as all of
- * the other operand are. */
+/* Of the operand named, row (or column) b has byte b four times among its other bytes, which are powers of two, as all
+ * of the other operand are. */
 static void one_byte_among_others(mqa_data *d, int of_kv) {
     static const float values[] = {0, 1, -1, 2, -0.5f, 0, 0.25f, -2};
     const mqa_shape *const s = data_shape(d);

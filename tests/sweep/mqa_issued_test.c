@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What a launch issues, counted by the timing model as its waves run: what ts leaves out and what dg does not bring. Logits
- * would be right without either. */
+/* What a launch issues, counted by the timing model as its waves run: what ts leaves out and what dg does not bring.
+ * Logits would be right without either. */
 #include "sim/timing.h"
 #include "tests/sweep/mqa_data.h"
 

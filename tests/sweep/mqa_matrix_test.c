@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The verify matrix of mqa_logits on one chip: what routes make of the shapes that models bring, by the grading rules of
- * the specification, over poisoned outputs between guards.
+/* The verify matrix of mqa_logits on one chip: what routes make of the shapes that models bring, by the grading rules
+ * of the specification, over poisoned outputs between guards.
  *
- * reduced: every window kind of every shape, with heads, head size, clean and FP8 kinds taken in turn. Tag and split are
- *          those of the whole shape; of a long one that many splits then run on a sixteenth of its rows and columns, and
- *          on the whole width of one of its workgroups.
+ * reduced: every window kind of every shape, with heads, head size, clean and FP8 kinds taken in turn. Tag and split
+ * are
+ *          those of the whole shape; of a long one that many splits then run on a sixteenth of its rows and columns,
+ *          and on the whole width of one of its workgroups.
  * pinned:  every tag of the route tables on one odd shape, with all heads, head sizes and clean that it can serve.
  * routed:  what auto takes around the bounds of the tables' classes at the largest head size.
  *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Rows whose windows lie past the end cost modelled time of their own only: they do not widen what their neighbours read. */
+/* Rows whose windows lie past the end cost modelled time of their own only: they do not widen what their neighbours
+ * read. */
 #include "sim/timing.h"
 #include "tests/sweep/mqa_data.h"
 

@@ -60,8 +60,8 @@ static void misaligned(mqa_data *d) {
 
 /* ---- sums without rounding ---- */
 
-/* Operands -1, 0, 1; weights of both signs and scales, powers of two that change from head to head, row to row and column
- * to column: in any order of summation every partial sum is exact. */
+/* Operands -1, 0, 1; weights of both signs and scales, powers of two that change from head to head, row to row and
+ * column to column: in any order of summation every partial sum is exact. */
 static void make_exact(mqa_data *d) {
     const fp8_kind kind = data_kind(CDNAGEN_FP8_NATIVE);
     const uint8_t fp8[] = {fp8_from_f32(kind, -1), 0, fp8_from_f32(kind, 1)};
@@ -373,8 +373,8 @@ static void logits_beyond_4_gib(void **state) {
     data_free(&d);
 }
 
-/* KV of 4 GiB and more with windows at its end and around 2 GiB; Q of 4 GiB and more with windows in its last rows. What is
- * read there is what a small problem holds; a place that 32 bits would reach holds zeros. */
+/* KV of 4 GiB and more with windows at its end and around 2 GiB; Q of 4 GiB and more with windows in its last rows.
+ * What is read there is what a small problem holds; a place that 32 bits would reach holds zeros. */
 enum { DIM = 512, HEADS = 32, FEW = 96 };
 
 static void kv_beyond_4_gib(void **state) {

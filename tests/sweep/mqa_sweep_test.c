@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The numeric sweep of mqa_logits on one chip: every tag field, window kind, head count, head size, odd length, pair of FP8
- * kinds, type of weights and layout, in both completion modes of the simulator, over poisoned outputs between guards.
+/* The numeric sweep of mqa_logits on one chip: every tag field, window kind, head count, head size, odd length, pair of
+ * FP8 kinds, type of weights and layout, in both completion modes of the simulator, over poisoned outputs between
+ * guards.
  *
  * sweep_mqa_logits CHIP PART/PARTS         the selection of CI; the same at every run
  * sweep_mqa_logits CHIP PART/PARTS --full  every tag with every head count, head size and clean
  *
- * What is paired with what is drawn from a hash of the case's place in the list; the last tests check that no value of any
- * dimension and no tag that auto takes was left out. */
+ * What is paired with what is drawn from a hash of the case's place in the list; the last tests check that no value of
+ * any dimension and no tag that auto takes was left out. */
 #include <stdlib.h>
 
 #include "tests/sweep/mqa_data.h"
@@ -73,7 +74,8 @@ static const char *const tags_of_gfx950[] = {
     "mfma16x16x128_bkv128_r1_w1_lds2_swp_rs_hfma2_wpe1",
     "mfma16x16x128_bkv128_r2_w4_lds3_pd3_swp",
     "mfma16x16x128_bkv256_r1_w4_lds2_rs",
-    /* scales in LDS, skipped tiles, no prefetch past the end: alone, together, in rings that are full and that are not */
+    /* scales in LDS, skipped tiles, no prefetch past the end: alone, together, in rings that are full and that are
+     * not */
     "mfma32x32x64_bkv64_r1_w1_lds2_swp_rs_ls_hfma",
     "mfma32x32x64_bkv64_r1_w2_lds3_swp_rs_ls",
     "mfma32x32x64_bkv32_r2_w2_lds4_pd3_ls_hfma2",
@@ -255,7 +257,8 @@ static void add_case(lengths size, const char *window, int split_count, const ch
         kernel_count - 1, size, window, mode, split_count, parts ? (tiles + parts - 1) / parts : 0, mem_strdup(name)};
 }
 
-/* add_drawn: a case with everything but the kernel drawn; a window kind that the lengths do not allow is drawn again. */
+/* add_drawn: a case with everything but the kernel drawn; a window kind that the lengths do not allow is drawn
+ * again. */
 static void add_drawn(int number) {
     const int before = case_count;
     for (int again = 0; case_count == before; again += 16)
@@ -292,8 +295,8 @@ static int add_kernel(const char *tag, int fact, int clean) {
 
 enum { DRAWN_A_KERNEL = 6, DRAWN_IN_CI = 4 };
 
-/* What every kernel runs in late mode, where a wait or barrier that is missing shows: so many trips of its loop, the last
- * one with columns past the end. */
+/* What every kernel runs in late mode, where a wait or barrier that is missing shows: so many trips of its loop, the
+ * last one with columns past the end. */
 static void add_trips(int trips) {
     const mqa_variant v = variant_of(kernels[kernel_count - 1].tag);
     add_case((lengths){5, trips * (int)v.bkv - 3}, "causal", 1, "late poison threads=1");
@@ -371,8 +374,8 @@ static int compare_cases(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-/* part_of: which part case i is in. Called for each in their order: those of one head count and size stay together, and go
- * to the part that has the least to do so far. */
+/* part_of: which part case i is in. Called for each in their order: those of one head count and size stay together, and
+ * go to the part that has the least to do so far. */
 static int part_of(int i, int parts) {
     static double work[PARTS_MAX];
     static int part, heads, dim;
@@ -426,8 +429,8 @@ static void take_windows(const sweep_case *c) {
     data_windows(&data);
 }
 
-/* The rules of the specification allow 1e-3; f32 sums in another order stay far below these, but for a few logits alone:
- * their heads may cancel, and there is no larger one to measure by. */
+/* The rules of the specification allow 1e-3; f32 sums in another order stay far below these, but for a few logits
+ * alone: their heads may cancel, and there is no larger one to measure by. */
 #define SAME_CALC_DIFF 1e-10
 #define SAME_MAX_REL 1e-5
 enum { FEW_LOGITS = 16 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Head counts and sizes that no MFMA divides, operands in wider rows between NaN, bf16 weights, and rows so far apart that
- * 32 bits do not reach them. */
+/* Head counts and sizes that no MFMA divides, operands in wider rows between NaN, bf16 weights, and rows so far apart
+ * that 32 bits do not reach them. */
 #include <math.h>
 
 #include "tests/sweep/mqa_data.h"

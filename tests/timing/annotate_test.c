@@ -239,7 +239,8 @@ static void diff_of_a_kernel_with_itself_is_equal(void **state) {
 
 /* ---- traces ---- */
 
-/* assert_trace: each wave's events follow one another without a gap.   Returns their clk, and in *active the issues'. */
+/* assert_trace: each wave's events follow one another without a gap.   Returns their clk, and in *active the
+ * issues'. */
 static json_int_t assert_trace(const json_t *trace, json_int_t *active) {
     json_int_t end[256] = {0}, sum = 0;
     size_t i;

@@ -136,8 +136,8 @@ static void bytes_at_each_level(void **state) {
     assert_true(own.hbm_bytes == total);
     assert_true(shared.l1_hit == 0.5); /* two workgroups a CU */
     assert_true(shared.l1_miss_bytes == total / 2);
-    /* Of the 32 CUs of an XCD one fetches a line; the others' L1 holds nothing for their second workgroup, so that L2 is
-     * asked 63 times. Of the 8 XCDs one fetches the line from HBM. */
+    /* Of the 32 CUs of an XCD one fetches a line; the others' L1 holds nothing for their second workgroup, so that L2
+     * is asked 63 times. Of the 8 XCDs one fetches the line from HBM. */
     assert_true(shared.l2_hit > 61.9 / 63 && shared.l2_hit < 62.1 / 63);
     assert_true(shared.mall_hit > 0.75 && shared.mall_hit < 1);
     assert_true(shared.kernel_clk < own.kernel_clk);

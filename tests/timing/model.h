@@ -6,7 +6,8 @@
 #include "sim/timing.h"
 #include "tests/sim/gpu.h"
 
-/* model: launch `kernel` with one buffer as argument under the model. `overrides`: lines of a parameter file, or NULL. */
+/* model: launch `kernel` with one buffer as argument under the model. `overrides`: lines of a parameter file, or
+ * NULL. */
 sim_timing model(hip_module module, const char *kernel, gpu_grid grid, uint64_t buffer, const char *overrides,
                  int only);
 

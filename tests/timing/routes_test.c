@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the kernels of mqa_logits:auto spend in their hot loops, modelled: no more than a tenth beyond the larger of matrix
- * pipe and issue. */
+/* What the kernels of mqa_logits:auto spend in their hot loops, modelled: no more than a tenth beyond the larger of
+ * matrix pipe and issue. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

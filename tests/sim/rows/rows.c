@@ -458,8 +458,8 @@ static void converted(uint32_t *to, const row_inputs *in, const uint32_t *source
         chance = chance << 1 ^ (chance & 0x80000000u ? 197u : 0);
     }
 }
-/* The rows of 32 elements: sources are the lane's first 16 words, and for more the same from the fifth on; the result is
- * folded into one word. */
+/* The rows of 32 elements: sources are the lane's first 16 words, and for more the same from the fifth on; the result
+ * is folded into one word. */
 static void converted_32(uint32_t *d, const row_inputs *in, number from, number n, int interleaved,
                          const uint32_t *random) {
     uint32_t source[32], to[32] = {0}, fold = 0;

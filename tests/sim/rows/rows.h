@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Instruction rows and what each shall compute: the tables of vector.def, scalar.def and memory.def, the arithmetic that
- * they are written in, and the inputs of a lane. */
+/* Instruction rows and what each shall compute: the tables of vector.def, scalar.def and memory.def, the arithmetic
+ * that they are written in, and the inputs of a lane. */
 #ifndef TESTS_SIM_ROWS_ROWS_H
 #define TESTS_SIM_ROWS_ROWS_H
 
@@ -10,8 +10,8 @@ enum { GROUPS = 16, INPUT_WORDS = 32, SCALAR_STEP = 9 /* scalar rows run for eve
 enum { FLAG_GFX950 = 1, FLAG_NANHIGH = 2, FLAG_NANLOW = 4, FLAG_MASK = 8, FLAG_IDLE = 16 };
 
 /* row_inputs: what a lane starts with. shapes: as INPUT_WORDS dwords in this order, padded
- * w: 32-bit operands v20..v23; q: 64-bit operands v[24:29]; h: pairs of halves v30..v32; select: v33, selectors of v_perm
- * old: v10, v11; m: the lane's cell of memory; x: EXEC of scalar rows */
+ * w: 32-bit operands v20..v23; q: 64-bit operands v[24:29]; h: pairs of halves v30..v32; select: v33, selectors of
+ * v_perm old: v10, v11; m: the lane's cell of memory; x: EXEC of scalar rows */
 typedef struct row_inputs {
     uint32_t w[4]; /* up to m: as in memory */
     uint64_t q[3];

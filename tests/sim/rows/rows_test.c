@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Every row of the instruction table: executed on edge and random operands, its result compared, and shown to be compared
- * by damaging it, and by giving it the effect of every other row with the same operand types. All rows are blocks of one
- * kernel, each between two marks; a damaged row runs alone. */
+/* Every row of the instruction table: executed on edge and random operands, its result compared, and shown to be
+ * compared by damaging it, and by giving it the effect of every other row with the same operand types. All rows are
+ * blocks of one kernel, each between two marks; a damaged row runs alone. */
 #include "sim/lanes.h"
 #include "sim/loader.h"
 #include "sim/wave.h"
@@ -374,7 +374,8 @@ static void every_row_gives_what_the_isa_text_says(void **state) {
 
 /* ---- coverage ---- */
 
-/* The instruction of a block that the test is about: its row with the operands that the test writes, where it writes them. */
+/* The instruction of a block that the test is about: its row with the operands that the test writes, where it writes
+ * them. */
 static const inst *block_row(const running *r, size_t at, const isa_row *row) {
     const char *code = row_tests[r->test[at]].code;
     const inst *first = NULL;
