@@ -19,7 +19,8 @@
 /* lld cannot be run again after it failed inside or died of a fatal error; both are written under its lock. */
 static int lld_unusable, lld_died;
 
-/* What comes out of the pipe, until all its writing ends are closed or lld has died with one open; 1 if it is not all. */
+/* What comes out of the pipe, until all its writing ends are closed or lld has died with one open; 1 if it is not
+ * all. */
 static int drain(int from, bytes *got) {
     size_t capacity = 0;
     int failed = 0;
@@ -66,9 +67,9 @@ static void *run_linking(void *p) {
     return NULL;
 }
 
-/* In a thread of its own: lld allocates sections and symbols from pools of its thread, which only the thread's end frees.
- * The reader ends with the last writing end of the pipe: one that a forked child kept would hold this call up for the
- * child's life. A fork waits for lld's lock, so that none happens in here. */
+/* In a thread of its own: lld allocates sections and symbols from pools of its thread, which only the thread's end
+ * frees. The reader ends with the last writing end of the pipe: one that a forked child kept would hold this call up
+ * for the child's life. A fork waits for lld's lock, so that none happens in here. */
 static cdnagen_status link_into(int object, int pipe_out, int pipe_in, bytes *out) {
     linking l = {.object = object, .output = pipe_in};
     pthread_t linker;
