@@ -53,12 +53,21 @@ static int open_new(const char *name, mode_t mode) {
     return -1;
 }
 
+/* cannot_be_replaced: 0, or the errno of why not: renaming would put a file where a device, a pipe or a link was. */
+static int cannot_be_replaced(const char *path) {
+    struct stat st;
+    if (lstat(path, &st) || S_ISREG(st.st_mode)) return 0;
+    return S_ISDIR(st.st_mode) ? EISDIR : S_ISLNK(st.st_mode) ? ELOOP : EOPNOTSUPP;
+}
+
 /* The name in the path's folder has a length that depends on no other's: the path's may be the longest there can be. */
 int beside_open(file_beside *f, const char *path, mode_t mode) {
     enum { DIGITS = 12 };
     static const char prefix[] = ".cdnagen.";
     const char *const slash = strrchr(path, '/');
     const size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
+    const int refused = cannot_be_replaced(path);
+    if (refused) return refused;
     char *const name = mem_alloc(folder + sizeof prefix + DIGITS);
     if (!name) return ENOMEM;
     char *const digits = name + folder + sizeof prefix - 1;

@@ -79,9 +79,30 @@ static void what_fails_is_told_and_leaves_nothing(void **state) {
     file_beside f;
     assert_int_equal(beside_open(&f, "none/a", 0666), ENOENT);
     assert_int_equal(mkdir("a", 0700), 0);
+    assert_int_equal(beside_open(&f, "a", 0666), EISDIR);
+    assert_int_equal(rmdir("a"), 0);
     write_new(&f, "a", 0666, "x");
+    assert_int_equal(mkdir("a", 0700), 0);
     assert_int_equal(beside_keep(&f), EISDIR);
     assert_int_equal(rmdir("a"), 0);
+    assert_int_equal(system("test -z \"$(ls -A)\""), 0);
+}
+
+/* The system's own files are such: /dev/null, /dev/stdout. */
+static void what_is_no_regular_file_stays(void **state) {
+    (void)state;
+    file_beside f;
+    struct stat before, after;
+    assert_int_equal(mkfifo("a", 0600), 0);
+    assert_int_equal(symlink("nowhere", "b"), 0);
+    for (int link = 0; link < 2; link++) {
+        const char *const path = link ? "b" : "a";
+        assert_int_equal(lstat(path, &before), 0);
+        assert_int_equal(beside_open(&f, path, 0666), link ? ELOOP : EOPNOTSUPP);
+        assert_int_equal(lstat(path, &after), 0);
+        assert_int_equal(after.st_ino, before.st_ino);
+        assert_int_equal(unlink(path), 0);
+    }
     assert_int_equal(system("test -z \"$(ls -A)\""), 0);
 }
 
@@ -156,6 +177,7 @@ int main(void) {
         cmocka_unit_test(a_file_takes_the_place_of_another_or_leaves_it),
         cmocka_unit_test(the_longest_name_can_be_written),
         cmocka_unit_test(what_fails_is_told_and_leaves_nothing),
+        cmocka_unit_test(what_is_no_regular_file_stays),
         cmocka_unit_test(what_a_killed_process_left_is_removed),
         cmocka_unit_test(many_write_in_one_folder),
     };
