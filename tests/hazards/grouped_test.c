@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The 4-wave core's waits and barriers, as grouped products have them: kernels are silent under every check and right with
- * results that appear late, from 1 K tile to 5, in whole tiles and with tails; and each wait and each barrier of the loop over
- * K tiles is needed. */
+ * results that appear late, from 1 K tile to 5, in whole tiles and with tails; each wait and each barrier of the loop over K
+ * tiles is needed; and parts of K are written back before they are counted, and read behind that. */
 #include "tests/hazards/loop_faults.h"
 
 #define OP "gemm_grouped:"
@@ -66,11 +66,34 @@ static void each_wait_and_barrier_of_the_loop_is_needed(void **state) {
     assert_false(wrong);
 }
 
+/* The simulator has no L2 of its own for each XCD, so the order of the instructions says it: a part's sums are stored and
+ * written back, waited for and only then counted; who counts last drops its L2 before it loads the others'. */
+static void parts_of_k_meet_in_memory(void **state) {
+    (void)state;
+    static const char *const order[] = {
+        "buffer_store_dwordx4", "buffer_wbl2 sc1", "s_waitcnt vmcnt(0)", "s_barrier",
+        "global_atomic_add",    "s_barrier",       "buffer_inv sc1",     "buffer_load_dwordx4",
+        "global_atomic_add"};
+    static const char *const rows[][2] = {{"gfx950", OP "mfma16x16x128_t32x128x256_sk2"},
+                                          {"gfx942", OP "mfma16x16x32_t32x128x128_sk2"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        text listing = disassembled(rows[i][0], rows[i][1], "layout=sizes k_tail=0 n_tail=0");
+        const char *at = listing.data;
+        for (size_t step = 0; step < COUNT(order); step++) {
+            at = strstr(at, order[step]);
+            if (!at) fail_msg("%s: no %s after %s", rows[i][1], order[step], step ? order[step - 1] : "its start");
+            at += strlen(order[step]);
+        }
+        text_free(&listing);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_to_five_k_tiles_are_silent_and_right),
         cmocka_unit_test(k_that_ends_inside_a_tile_is_silent_and_right),
         cmocka_unit_test(each_wait_and_barrier_of_the_loop_is_needed),
+        cmocka_unit_test(parts_of_k_meet_in_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

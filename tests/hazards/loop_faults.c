@@ -106,6 +106,15 @@ void check_right(const char *chip_name, const char *tag, const char *shape) {
     end(&j);
 }
 
+text disassembled(const char *chip_name, const char *tag, const char *shape) {
+    const plan p = plan_on(chip_name, tag, shape);
+    bytes object = compiled(&p);
+    text out = {0};
+    assert_int_equal(compile_disassemble(object.data, object.size, &out), CDNAGEN_OK);
+    bytes_free(&object);
+    return out;
+}
+
 /* ---- faults ---- */
 
 static const char *instruction_of(const char *line) {

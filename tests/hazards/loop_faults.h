@@ -9,6 +9,9 @@
 /* check_right: the kernel is silent under every check, and right with results that appear late. */
 void check_right(const char *chip_name, const char *tag, const char *shape);
 
+/* disassembled: the kernel's listing.   owner: text_free */
+text disassembled(const char *chip_name, const char *tag, const char *shape);
+
 typedef enum fault_kind { NO_BARRIER, LESS_VMCNT, LESS_LGKMCNT, FAULT_KINDS } fault_kind;
 
 /* loop_is_needed: each fault of each kind in the loop over K tiles, which holds `marker`, is found by the checks but
