@@ -18,8 +18,8 @@ typedef struct file_beside {
     const char *path;
 } file_beside;
 
-/* beside_open: for the file `path`, which stays the caller's and is absent or a regular file, with what the umask leaves
- * of `mode`. 0, or the errno of what failed; only then there is nothing to keep or drop.
+/* beside_open: for the file `path`, which stays the caller's and is absent or a regular file, with what the umask
+ * leaves of `mode`. 0, or the errno of what failed; only then there is nothing to keep or drop.
  * beside_keep: on disk, and then in the other's place. 0, or the errno of what failed, and it is gone.
  * beside_drop: it is gone. */
 int beside_open(file_beside *f, const char *path, mode_t mode);
