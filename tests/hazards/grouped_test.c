@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The 4-wave core's waits and barriers, as grouped products have them: kernels are silent under every check and right with
- * results that appear late, from 1 K tile to 5, in whole tiles and with tails; each wait and each barrier of the loop over K
- * tiles is needed; and parts of K are written back before they are counted, and read behind that. */
+/* The 4-wave core's waits and barriers, as grouped products have them: kernels are silent under every check and right
+ * with results that appear late, from 1 K tile to 5, in whole tiles and with tails; each wait and each barrier of the
+ * loop over K tiles is needed; and parts of K are written back before they are counted, and read behind that. */
 #include "tests/hazards/loop_faults.h"
 
 #define OP "gemm_grouped:"
@@ -46,8 +46,8 @@ static void k_that_ends_inside_a_tile_is_silent_and_right(void **state) {
 }
 
 #define WHOLE "groups=2 m=64 n=128 k=640 k_tail=0 n_tail=0 data=exact extents=40,24"
-/* spare: waits for LDS that the compiler's own waits, before the MFMA that take what was read, have made idle: before a barrier
- * behind which a slot is written, and at the loop's head, where they hold for its first trip. */
+/* spare: waits for LDS that the compiler's own waits, before the MFMA that take what was read, have made idle: before a
+ * barrier behind which a slot is written, and at the loop's head, where they hold for its first trip. */
 static const struct {
     const char *chip, *tag, *shape;
     int spare[FAULT_KINDS];
@@ -66,8 +66,8 @@ static void each_wait_and_barrier_of_the_loop_is_needed(void **state) {
     assert_false(wrong);
 }
 
-/* The simulator has no L2 of its own for each XCD, so the order of the instructions says it: a part's sums are stored and
- * written back, waited for and only then counted; who counts last drops its L2 before it loads the others'. */
+/* The simulator has no L2 of its own for each XCD, so the order of the instructions says it: a part's sums are stored
+ * and written back, waited for and only then counted; who counts last drops its L2 before it loads the others'. */
 static void parts_of_k_meet_in_memory(void **state) {
     (void)state;
     static const char *const order[] = {
