@@ -40,7 +40,8 @@ val e_sub(ir *e, val a, val b);
 val e_mul(ir *e, val a, val b);
 val e_udiv(ir *e, val a, val b);
 val e_shl(ir *e, val a, int bits);
-val e_shr(ir *e, val a, int bits); /* logical */
+val e_shr(ir *e, val a, int bits);    /* logical */
+val e_shr_by(ir *e, val a, val bits); /* logical, of less bits than a has */
 val e_and(ir *e, val a, val b);
 val e_or(ir *e, val a, val b);
 val e_xor(ir *e, val a, val b);
@@ -78,7 +79,7 @@ val e_bitcast(ir *e, val a, type to);
 
 /* ---- control flow ---- */
 
-enum { LOOP_CARRIED_MAX = 256 };
+enum { LOOP_CARRIED_MAX = 320 };
 typedef struct e_loop {
     val index;
     struct LLVMOpaqueBasicBlock *entry, *body, *done;

@@ -91,6 +91,7 @@ INTEGER_VERB(e_udiv, LLVMBuildUDiv)
 INTEGER_VERB(e_and, LLVMBuildAnd)
 INTEGER_VERB(e_or, LLVMBuildOr)
 INTEGER_VERB(e_xor, LLVMBuildXor)
+INTEGER_VERB(e_shr_by, LLVMBuildLShr)
 
 static val constant(val like, int64_t x) { return WRAP(LLVMConstInt(LLVMTypeOf(like.v), (uint64_t)x, 1)); }
 

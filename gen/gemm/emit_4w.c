@@ -2,7 +2,8 @@
 /* The 4-wave core. A wave keeps the fragments of one K block of A and of one K tile of B in registers and multiplies them
  * column by column of atoms; each fragment is replaced by that of the next K tile as soon as its last MFMA is issued.
  * Preshuffled B comes straight from memory, A and plain B through two slots of LDS, one barrier a K tile; or through one
- * slot, with another barrier before it is written. */
+ * slot, with another barrier before it is written. Behind the barrier a K tile is all in registers but for its last column,
+ * whose MFMA cover the reads of the next one: the tile after that has the whole time of a K tile to arrive. */
 #include "gen/gemm/emit_gemm.h"
 
 enum { K_BLOCKS_MAX = 2, LDS_CHUNKS_MAX = 4 };
@@ -12,24 +13,25 @@ typedef struct four_waves {
     int k_blocks, m_atoms, n_atoms;
     int b_staged; /* plain B: through LDS like A */
     gemm_stage a_stage, b_stage;
-    int slot_bytes, b_place; /* a slot: A, then plain B; to the other one: 0 if there is none */
-    val a_lane[K_BLOCKS_MAX][LDS_CHUNKS_MAX], b_lane[K_BLOCKS_MAX][LDS_CHUNKS_MAX]; /* chunks in slot 0 */
-    val b_rows[GEMM_ATOMS_MAX];                                                     /* preshuffled B */
+    int slot_bytes, b_place;    /* a slot: A, then plain B; to the other one: 0 if there is none */
+    val b_rows[GEMM_ATOMS_MAX]; /* preshuffled B */
     gemm_scale_places scale_at;
 
     /* what a K tile leaves to the next one */
-    val slot; /* the slot that is filled next: its first byte */
+    val slot; /* the slot that is being filled: its first byte */
+    val a_lane[K_BLOCKS_MAX][LDS_CHUNKS_MAX],
+        b_lane[K_BLOCKS_MAX][LDS_CHUNKS_MAX];                 /* chunks in the slot that is read */
+    val a_coming[GEMM_ROUNDS_MAX], b_coming[GEMM_ROUNDS_MAX]; /* without LDS DMA: what is on its way there */
     tile a, b[K_BLOCKS_MAX];
     gemm_block_scales scales[K_BLOCKS_MAX];
     gemm_sums sums;
 
     int is_steady; /* the first K tile is there */
-    int younger;   /* loads of B issued after the DMA of the next tile; scales may be joined, and are not counted */
+    int younger; /* loads of B issued after the DMA of the tile that is coming; scales may be joined, and are not counted */
 } four_waves;
 
-/* What a K tile brings in for the one after it. */
-typedef enum next_tile { NEXT_NONE, NEXT_WHOLE, NEXT_TO_K } next_tile;
-static gemm_mask mask_of(next_tile next) { return next == NEXT_TO_K ? GEMM_TO_K : GEMM_ALL; }
+/* What follows a K tile decides what it brings in: of a loop's tiles it may be the last one that is asked for once more. */
+typedef enum trip { STEADY, LAST_BUT_ONE, LAST } trip;
 
 static int edge(const gemm *g) { return g->atom->m; }
 /* What the ablation leaves out, it leaves out from the second K tile on. */
@@ -44,76 +46,81 @@ static int loads_scales(const four_waves *f) {
     return !f->is_steady || g->scaling != GEMM_CHAIN || g->ablation == GEMM_TWIN || g->ablation == GEMM_NO_PROMOTE;
 }
 
-static void load_scales(four_waves *f, val tile_index, int kb, gemm_mask mask) {
+static void load_scales(four_waves *f, val tile_index, int kb) {
     ir *const e = f->g->e;
     if (!loads_scales(f)) return;
     const val k_block = e_addi(e, e_muli(e, tile_index, f->k_blocks), kb);
-    f->scales[kb] = gemm_load_scales(f->g, &f->scale_at, k_block, mask);
+    f->scales[kb] = gemm_load_scales(f->g, &f->scale_at, k_block);
+    e_sched_fence(e);
 }
 
 /* ---- fragments ---- */
 
-static void read_a(four_waves *f, int i, int kb, val slot) {
-    val lanes[LDS_CHUNKS_MAX];
+static void read_a(four_waves *f, int i, int kb) {
     if (is_left_out(f, GEMM_NO_LDS)) return;
-    if (is_left_out(f, GEMM_NO_A)) slot = e_i32(f->g->e, 0);
-    for (int u = 0; u < gemm_chunks(f->g); u++) lanes[u] = e_add(f->g->e, f->a_lane[kb][u], slot);
-    gemm_read(f->g, &f->a, i, f->g->arena, lanes, f->sums.rows[i] * f->g->bk);
+    gemm_read(f->g, &f->a, i, f->g->arena, f->a_lane[kb], f->sums.rows[i] * f->g->bk);
 }
 
-static void read_b(four_waves *f, int j, int kb, val slot) {
-    val lanes[LDS_CHUNKS_MAX];
+static void read_b(four_waves *f, int j, int kb) {
     if (is_left_out(f, GEMM_NO_LDS)) return;
-    if (is_left_out(f, GEMM_NO_B)) slot = e_i32(f->g->e, 0);
-    for (int u = 0; u < gemm_chunks(f->g); u++) lanes[u] = e_add(f->g->e, f->b_lane[kb][u], slot);
-    gemm_read(f->g, &f->b[kb], j, f->g->arena, lanes, f->b_place + f->sums.columns[j] * f->g->bk);
+    gemm_read(f->g, &f->b[kb], j, f->g->arena, f->b_lane[kb], f->b_place + f->sums.columns[j] * f->g->bk);
 }
 
-static void load_b(four_waves *f, int j, int kb, val tile_index, gemm_mask mask) {
+static void load_b(four_waves *f, int j, int kb, val tile_index) {
     if (is_left_out(f, GEMM_NO_B)) return;
-    gemm_load_b(f->g, &f->b[kb], j, f->b_rows[j], tile_index, kb, mask);
-    f->younger += gemm_chunks(f->g);
+    gemm_load_b(f->g, &f->b[kb], j, f->b_rows[j], tile_index, kb);
+    if (f->g->ablation != GEMM_NO_B) f->younger += gemm_chunks(f->g); /* as many in every K tile */
 }
 
 /* ---- K tiles in LDS ---- */
 
-/* What is on its way to the slot that is filled next. */
-typedef struct staged {
-    int by_dma, has_a, has_b;
-    val a[GEMM_ROUNDS_MAX], b[GEMM_ROUNDS_MAX];
-} staged;
+static int stages_a(const four_waves *f) { return !is_left_out(f, GEMM_NO_A); }
+static int stages_b(const four_waves *f) { return f->b_staged && !is_left_out(f, GEMM_NO_B); }
 
-static staged stage_begin(four_waves *f, val tile_index, gemm_mask mask) {
-    gemm *const g = f->g;
-    staged s = {.by_dma = g->async && mask == GEMM_ALL,
-                .has_a = !is_left_out(f, GEMM_NO_A),
-                .has_b = f->b_staged && !is_left_out(f, GEMM_NO_B)};
-    const val b_at = e_addi(g->e, f->slot, f->b_place);
-    e_sched_fence(g->e);
-    if (s.by_dma) {
-        if (s.has_a) gemm_dma(g, &f->a_stage, tile_index, f->slot);
-        if (s.has_b) gemm_dma(g, &f->b_stage, tile_index, b_at);
-    } else {
-        if (s.has_a) gemm_fetch(g, &f->a_stage, tile_index, mask, s.a);
-        if (s.has_b) gemm_fetch(g, &f->b_stage, tile_index, mask, s.b);
-    }
-    e_sched_fence(g->e);
-    f->younger = 0;
-    return s;
+static void bring(four_waves *f, const gemm_stage *stage, val begin, val at, val *chunks) {
+    if (f->g->async)
+        gemm_dma(f->g, stage, begin, at);
+    else
+        gemm_fetch(f->g, stage, begin, chunks);
 }
 
-/* After this all waves see the staged tile, and nobody reads the slot before it any more. */
-static void stage_end(four_waves *f, const staged *s) {
+/* A K tile, which begins at byte `begin` of a row, sets out for the slot, which nobody reads any more. */
+static void send(four_waves *f, val begin) {
+    ir *const e = f->g->e;
+    const val b_at = e_addi(e, f->slot, f->b_place);
+    e_sched_fence(e);
+    if (stages_a(f)) bring(f, &f->a_stage, begin, f->slot, f->a_coming);
+    if (stages_b(f)) bring(f, &f->b_stage, begin, b_at, f->b_coming);
+    e_sched_fence(e);
+    f->younger = 0;
+}
+
+/* After this all waves see the tile that was sent to `slot`, and nobody reads the other one. */
+static void receive(four_waves *f, val slot) {
     gemm *const g = f->g;
+    ir *const e = g->e;
     const int younger = f->younger < VMCNT_MAX ? f->younger : VMCNT_MAX;
     if (g->one_slot && f->is_steady) {
-        e_wait(g->e, WAIT_ANY, 0);
-        e_barrier(g->e);
+        e_wait(e, WAIT_ANY, 0);
+        e_barrier(e);
     }
-    if (!s->by_dma && s->has_a) gemm_put(g, &f->a_stage, s->a, f->slot);
-    if (!s->by_dma && s->has_b) gemm_put(g, &f->b_stage, s->b, e_addi(g->e, f->slot, f->b_place));
-    e_wait(g->e, s->by_dma ? younger : WAIT_ANY, 0);
-    e_barrier(g->e);
+    if (!g->async && stages_a(f)) gemm_put(g, &f->a_stage, f->a_coming, slot);
+    if (!g->async && stages_b(f)) gemm_put(g, &f->b_stage, f->b_coming, e_addi(e, slot, f->b_place));
+    e_wait(e, g->async ? younger : WAIT_ANY, 0);
+    e_barrier(e);
+}
+
+/* The slot that was filled is read from now on, and the one that was read is filled. */
+static void swap_slots(four_waves *f) {
+    ir *const e = f->g->e;
+    const val step = e_addi(e, e_muli(e, f->slot, 2), -f->slot_bytes);
+    if (!f->slot_bytes) return;
+    for (int kb = 0; kb < f->k_blocks; kb++)
+        for (int u = 0; u < gemm_chunks(f->g); u++) {
+            if (stages_a(f)) f->a_lane[kb][u] = e_add(e, f->a_lane[kb][u], step);
+            if (stages_b(f)) f->b_lane[kb][u] = e_add(e, f->b_lane[kb][u], step);
+        }
+    f->slot = e_sub(e, e_i32(e, f->slot_bytes), f->slot);
 }
 
 /* ---- one K tile ---- */
@@ -121,7 +128,7 @@ static void stage_end(four_waves *f, const staged *s) {
 /* block: one K block of one K tile on its way through the MFMA. */
 typedef struct block {
     int kb;
-    next_tile next;
+    trip trip;
     val t;
     gemm_block_scales factors; /* have left the registers that the next tile's scales are loaded into */
     val parts[GEMM_SUMS_MAX];  /* sums of this block: column by column of atoms */
@@ -157,30 +164,45 @@ static int is_last_block(const four_waves *f, const block *b) { return b->kb == 
 
 /* Fragment i of A makes room for that of the next K block, which lies in LDS. */
 static void replace_a(four_waves *f, const block *b, int i) {
-    ir *const e = f->g->e;
     if (!is_last_block(f, b))
-        read_a(f, i, b->kb + 1, e_sub(e, e_i32(e, f->slot_bytes), f->slot));
-    else if (b->next != NEXT_NONE)
-        read_a(f, i, 0, f->slot);
+        read_a(f, i, b->kb + 1);
+    else if (b->trip != LAST)
+        read_a(f, i, 0);
 }
 
-/* The next K tile is in LDS for all; `columns` of this block's B are done with. */
-static void publish(four_waves *f, const block *b, const staged *coming, int columns) {
-    stage_end(f, coming);
+/* The next K tile is in LDS for all, and the one after it sets out; `columns` of this block's B are done with. What can
+ * be computed before the wait costs nothing. */
+static void publish(four_waves *f, const block *b, int columns) {
+    const val filled = f->slot, begin = gemm_tile_begin(f->g, e_addi(f->g->e, b->t, 2));
+    swap_slots(f);
+    e_sched_fence(f->g->e);
+    receive(f, filled);
+    if (b->trip == STEADY) send(f, begin);
     for (int kb = 0; f->b_staged && kb < f->k_blocks; kb++)
-        for (int j = 0; j < (kb == b->kb ? columns : f->n_atoms); j++) read_b(f, j, kb, f->slot);
+        for (int j = 0; j < (kb == b->kb ? columns : f->n_atoms); j++) read_b(f, j, kb);
 }
 
-static void k_block(four_waves *f, block *b, staged *coming) {
+/* What the last K tile has of k. */
+static void mask(four_waves *f, const block *b, tile *t, int i) {
     gemm *const g = f->g;
     ir *const e = g->e;
-    const int publishes = is_last_block(f, b) && b->next != NEXT_NONE, last = f->n_atoms - 1;
+    if (!g->k_tail || b->trip != LAST) return;
+    const val begin = e_addi(e, e_muli(e, b->t, g->bk), (int64_t)b->kb * GEMM_SCALE_K);
+    gemm_mask_fragment(g, t, i, e_sub(e, g->k, begin));
+}
+
+static void k_block(four_waves *f, block *b) {
+    gemm *const g = f->g;
+    ir *const e = g->e;
+    const int publishes = is_last_block(f, b) && b->trip != LAST, last = f->n_atoms - 1;
     /* With nothing but MFMA to put between the reads of A, the scheduler would put them all behind the MFMA. */
     const int keeps_order = g->scaling == GEMM_ROWS;
+    for (int i = 0; i < f->m_atoms; i++) mask(f, b, &f->a, i);
     for (int j = 0; j <= last; j++) {
         /* Before the last column, whose MFMA cover what is read after the barrier. */
-        if (publishes && j == last && j > 0) publish(f, b, coming, j);
+        if (publishes && j == last && j > 0) publish(f, b, j);
         b->rows = f->b[b->kb];
+        mask(f, b, &b->rows, j);
         if (g->b.from_fn && !f->b_staged) gemm_fragment_from_fn(g, &b->rows, j);
         for (int i = 0; i < f->m_atoms; i++) {
             multiply(f, b, i, j);
@@ -189,28 +211,24 @@ static void k_block(four_waves *f, block *b, staged *coming) {
                 if (keeps_order) e_sched_fence(e);
             }
         }
-        if (b->next != NEXT_NONE && !f->b_staged) load_b(f, j, b->kb, e_addi(e, b->t, 1), mask_of(b->next));
+        if (b->trip != LAST && !f->b_staged) load_b(f, j, b->kb, e_addi(e, b->t, 1));
         e_sched_fence(e);
     }
-    if (publishes && f->b_staged && last > 0) read_b(f, last, b->kb, f->slot);
+    if (publishes && f->b_staged && last > 0) read_b(f, last, b->kb);
     if (publishes && last == 0) {
-        publish(f, b, coming, 1);
+        publish(f, b, 1);
         for (int i = 0; i < f->m_atoms; i++) replace_a(f, b, i);
     }
     if (g->scaling == GEMM_PROMOTE) promote(f, b, f->m_atoms * f->n_atoms);
 }
 
-static void k_tile(four_waves *f, val t, next_tile next) {
-    ir *const e = f->g->e;
-    staged coming = {0};
+static void k_tile(four_waves *f, val t, trip kind) {
     for (int kb = 0; kb < f->k_blocks; kb++) {
-        block b = {.kb = kb, .next = next, .t = t};
+        block b = {.kb = kb, .trip = kind, .t = t};
         if (f->g->scaling != GEMM_ROWS) b.factors = gemm_factors(f->g, &f->scale_at, &f->scales[kb], &f->sums);
-        if (next != NEXT_NONE) load_scales(f, e_addi(e, t, 1), kb, mask_of(next));
-        if (next != NEXT_NONE && kb == 0) coming = stage_begin(f, e_addi(e, t, 1), mask_of(next));
-        k_block(f, &b, &coming);
+        if (kind != LAST) load_scales(f, e_addi(f->g->e, t, 1), kb);
+        k_block(f, &b);
     }
-    f->slot = e_sub(e, e_i32(e, f->slot_bytes), f->slot);
 }
 
 /* ---- all of K ---- */
@@ -257,32 +275,44 @@ static four_waves begin(gemm *g) {
     return f;
 }
 
+/* B of K tile 0, of which a steady K tile loads the last fragment behind its barrier. */
+static void load_first_b(four_waves *f, int behind) {
+    const int last = f->n_atoms - 1;
+    for (int kb = 0; kb < f->k_blocks && !f->b_staged; kb++)
+        for (int j = 0; j <= last; j++)
+            if (behind == (kb == f->k_blocks - 1 && j == last && j > 0)) load_b(f, j, kb, e_i32(f->g->e, 0));
+}
+
 /* K tile 0 into LDS and registers. */
 static void first_tile(four_waves *f) {
     gemm *const g = f->g;
     ir *const e = g->e;
-    const val zero = e_i32(e, 0);
-    const gemm_mask mask = g->k_tail ? GEMM_TO_K : GEMM_ALL;
-    for (int kb = 0; kb < f->k_blocks; kb++) load_scales(f, zero, kb, mask);
-    const staged s = stage_begin(f, zero, mask);
-    for (int kb = 0; kb < f->k_blocks && !f->b_staged; kb++)
-        for (int j = 0; j < f->n_atoms; j++) load_b(f, j, kb, zero, mask);
-    stage_end(f, &s);
-    for (int i = 0; i < f->m_atoms; i++) read_a(f, i, 0, f->slot);
-    for (int kb = 0; kb < f->k_blocks && f->b_staged; kb++)
-        for (int j = 0; j < f->n_atoms; j++) read_b(f, j, kb, f->slot);
+    const val first = e_i32(e, 0), second = gemm_tile_begin(g, e_i32(e, 1));
+    for (int kb = 0; kb < f->k_blocks; kb++) load_scales(f, first, kb);
+    send(f, first);
+    load_first_b(f, 0);
+    receive(f, f->slot);
     f->slot = e_i32(e, f->slot_bytes);
+    if (g->unroll != 1) send(f, second);
+    load_first_b(f, 1);
+    for (int i = 0; i < f->m_atoms; i++) read_a(f, i, 0);
+    for (int kb = 0; kb < f->k_blocks && f->b_staged; kb++)
+        for (int j = 0; j < f->n_atoms; j++) read_b(f, j, kb);
     f->is_steady = 1;
 }
 
 /* What the loop over K tiles carries. */
 static void carry(four_waves *f, carried_values *c) {
     ir *const e = f->g->e;
-    e_carry(e, c, &f->slot, 1);
+    if (f->slot_bytes) e_carry(e, c, &f->slot, 1);
+    if (!f->g->async && stages_a(f)) e_carry(e, c, f->a_coming, f->a_stage.rounds);
+    if (!f->g->async && stages_b(f)) e_carry(e, c, f->b_coming, f->b_stage.rounds);
     e_carry(e, c, f->sums.v, f->m_atoms * f->n_atoms);
     e_carry(e, c, f->a.v, f->a.outer * f->a.steps);
     for (int kb = 0; kb < f->k_blocks; kb++) {
         e_carry(e, c, f->b[kb].v, f->b[kb].outer * f->b[kb].steps);
+        if (f->slot_bytes && stages_a(f)) e_carry(e, c, f->a_lane[kb], gemm_chunks(f->g));
+        if (f->slot_bytes && stages_b(f)) e_carry(e, c, f->b_lane[kb], gemm_chunks(f->g));
         if (!loads_scales(f)) continue;
         e_carry(e, c, f->scales[kb].a, f->scale_at.a_count);
         e_carry(e, c, f->scales[kb].b, f->scale_at.b_count);
@@ -295,7 +325,7 @@ static void load_row_scales(four_waves *f) {
     const val first = e_i32(g->e, 0);
     if (g->scaling != GEMM_ROWS) return;
     f->scale_at = gemm_place_scales(g, &f->sums);
-    f->scales[0] = gemm_load_scales(g, &f->scale_at, first, GEMM_ALL);
+    f->scales[0] = gemm_load_scales(g, &f->scale_at, first);
 }
 
 static void last_tile(four_waves *f, val t) {
@@ -303,25 +333,21 @@ static void last_tile(four_waves *f, val t) {
     const gemm *const g = f->g;
     const int loads_early = g->bm * g->bn / g->threads <= SUMS_WITH_ROOM;
     if (loads_early) load_row_scales(f);
-    k_tile(f, t, NEXT_NONE);
+    k_tile(f, t, LAST);
+    e_wait(g->e, 0, WAIT_ANY); /* a tile that is not there may have been sent */
     if (!loads_early) load_row_scales(f);
 }
 
 static void all_tiles(four_waves *f) {
     gemm *const g = f->g;
     ir *const e = g->e;
-    for (int t = 0; t < g->unroll - 1; t++) k_tile(f, e_i32(e, t), NEXT_WHOLE);
-    if (g->unroll) {
-        last_tile(f, e_i32(e, g->unroll - 1));
-        return;
+    const val last = g->unroll ? e_i32(e, g->unroll - 1) : e_addi(e, g->k_tiles, -1);
+    for (int t = 0; t < g->unroll - 1; t++) k_tile(f, e_i32(e, t), t == g->unroll - 2 ? LAST_BUT_ONE : STEADY);
+    if (!g->unroll) {
+        carried_values carried = {0};
+        carry(f, &carried);
+        E_FOR_ALL(t, e, e_i32(e, 0), last, e_i32(e, 1), carried) k_tile(f, t, STEADY);
     }
-    carried_values carried = {0};
-    carry(f, &carried);
-    const val zero = e_i32(e, 0), one = e_i32(e, 1), last = e_addi(e, g->k_tiles, -1);
-    val whole = last;
-    if (g->k_tail) whole = e_max(e, e_addi(e, last, -1), zero);
-    E_FOR_ALL(t, e, zero, whole, one, carried) k_tile(f, t, NEXT_WHOLE);
-    if (g->k_tail) E_FOR_ALL(t, e, whole, last, one, carried) k_tile(f, t, NEXT_TO_K);
     last_tile(f, last);
 }
 

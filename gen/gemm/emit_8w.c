@@ -146,15 +146,7 @@ static void mask_half(eight_waves *w, int h, val tile_index) {
     ir *const e = g->e;
     tile *const t = &side_of(w, h)->fragments[half_of(h).index];
     const val left = e_sub(e, g->k, e_muli(e, tile_index, ROW));
-    const val lane_left = e_sub(e, left, e_muli(e, e_shr(e, g->lane, 4), GEMM_CHUNK));
-    for (int i = 0; i < side_of(w, h)->atoms; i++) {
-        val chunks[CHUNKS];
-        for (int u = 0; u < CHUNKS; u++) {
-            const val chunk = e_slice(e, t->v[i], 4 * u, 4);
-            chunks[u] = gemm_masked_chunk(g, chunk, e_addi(e, lane_left, -4 * GEMM_CHUNK * u));
-        }
-        gemm_fragment(g, t, i, chunks);
-    }
+    for (int i = 0; i < side_of(w, h)->atoms; i++) gemm_mask_fragment(g, t, i, left);
 }
 
 /* ---- scales ---- */
@@ -170,7 +162,7 @@ static int scale_loads(const eight_waves *w) {
 static void load_scales(eight_waves *w, val tile_index) {
     gemm *const g = w->g;
     if (!gemm_has_scales(g)) return;
-    w->scales = gemm_load_scales(g, &w->scale_at, tile_index, GEMM_ALL);
+    w->scales = gemm_load_scales(g, &w->scale_at, tile_index);
     e_sched_fence(g->e);
 }
 

@@ -89,34 +89,29 @@ val gemm_silent(gemm *g, val at, val kept);
 
 /* ---- operands ---- */
 
-/* gemm_mask: what of an operand's K tile may be read. */
-typedef enum gemm_mask {
-    GEMM_ALL, /* the whole tile lies before k */
-    GEMM_TO_K /* bytes from k on become 0 */
-} gemm_mask;
-
-/* gemm_chunk_at: byte of memory at which chunk `chunk` of a row (both I32) begins.   gemm_masked_chunk: 0 for all but the
- * first `valid` (I32) bytes of a chunk. */
+/* gemm_chunk_at: byte of memory at which chunk `chunk` of a row (both I32) begins. */
 val gemm_chunk_at(gemm *g, const gemm_operand *of, val row, val chunk);
-val gemm_masked_chunk(gemm *g, val chunk, val valid);
 
-/* gemm_stage: how the workgroup's threads bring rows [first, first + rows) of an operand's K tiles into LDS. Chunk c of
+/* gemm_stage: how the workgroup's threads bring rows [first, first + rows) of an operand's K tiles into LDS, not of a
+ * preshuffled one. Chunk c of
  * row r lies at r * bk + 16 * (c ^ (r % (bk / 16))): LDS reads of the atoms have no bank conflicts. */
 typedef struct gemm_stage {
     const gemm_operand *of;
     int rounds, threads;    /* `threads` of the workgroup take part, in whole waves */
-    val element;            /* first element of K in the tile of this thread's chunk */
     val source, dma_source; /* round 0's byte in memory; DMA swizzles on the memory side */
     val round_stride;       /* I32, uniform: bytes of memory from one round to the next */
     val place;              /* round 0's byte in LDS, from the tile's place on */
     int place_stride;
 } gemm_stage;
 gemm_stage gemm_stage_of(gemm *g, const gemm_operand *of, int first, int rows);
-/* gemm_fetch, gemm_put: a K tile into registers, and from there to LDS from byte `at` on. gemm_dma: the same at once,
- * without registers and masks; it issues stage->rounds DMA. gemm_fetch issues as many loads. */
-void gemm_fetch(gemm *g, const gemm_stage *stage, val tile_index, gemm_mask mask, val *chunks);
+/* gemm_tile_begin: I32, uniform: byte of a row at which a K tile begins; past any extent for tiles past the last one.
+ * gemm_fetch, gemm_put: the K tile that begins there into registers, and from there to LDS from byte `at` on. gemm_dma: the
+ * same at once, without registers; it issues stage->rounds DMA. gemm_fetch issues as many loads. Past any extent nothing is
+ * read and 0 comes; what the last tile has behind k is whatever memory has there. */
+val gemm_tile_begin(gemm *g, val tile_index);
+void gemm_fetch(gemm *g, const gemm_stage *stage, val begin, val *chunks);
 void gemm_put(gemm *g, const gemm_stage *stage, const val *chunks, val at);
-void gemm_dma(gemm *g, const gemm_stage *stage, val tile_index, val at);
+void gemm_dma(gemm *g, const gemm_stage *stage, val begin, val at);
 
 /* gemm_chunks: chunks of a lane in a fragment of 128 K. gemm_lds_lane: the lane's byte, in a staged tile, of chunk `u` of
  * K block `k_block` in row 0's fragment; a fragment 16 (or 32) rows on is a constant further.
@@ -125,13 +120,15 @@ int gemm_chunks(const gemm *g);
 val gemm_lds_lane(gemm *g, int k_block, int u);
 void gemm_fragment(gemm *g, tile *t, int i, const val *chunks);
 /* gemm_fragment_from_fn: fragment i of an operand of from_fn, as it came from memory; not where its loads have just been
- * issued. What gemm_put brings to LDS is converted there. */
+ * issued. What gemm_put brings to LDS is converted there.
+ * gemm_mask_fragment: of fragment i the K elements from the `left`-th (I32, uniform) on become 0. */
 void gemm_fragment_from_fn(gemm *g, tile *t, int i);
+void gemm_mask_fragment(gemm *g, tile *t, int i, val left);
 /* gemm_read: fragment of 128 K from LDS; lanes[u] are gemm_lds_lane's plus the tile's place. */
 void gemm_read(gemm *g, tile *t, int i, lds from, const val *lanes, int fixed);
 /* gemm_load_b: fragment of 128 K of preshuffled B, straight from memory: K block `k_block` of a K tile; `rows` I32 is
  * uniform: the byte at which the fragment's rows begin (row / 16 * stride). Issues gemm_chunks loads. */
-void gemm_load_b(gemm *g, tile *t, int i, val rows, val tile_index, int k_block, gemm_mask mask);
+void gemm_load_b(gemm *g, tile *t, int i, val rows, val tile_index, int k_block);
 
 /* ---- scales ---- */
 
@@ -146,10 +143,10 @@ typedef struct gemm_sums {
 /* gemm_has_scales: they are loaded; else they are constants. */
 static inline int gemm_has_scales(const gemm *g) { return g->ablation != GEMM_NO_SCALES && g->ablation != GEMM_PLAIN; }
 /* gemm_scale_at: byte of the scale of a row of the tile. gemm_scale: that scale for a K block of the part as it lies in
- * memory, F32 or a byte in an I32; GEMM_TO_K: 0 for a block that begins at k or later. One load. gemm_scale_f32: its
+ * memory, F32 or a byte in an I32; 0 for a block of the last K tile that begins at k or later. One load. gemm_scale_f32: its
  * value; not where the load has just been issued. */
 val gemm_scale_at(gemm *g, const gemm_scales *s, val row);
-val gemm_scale(gemm *g, const gemm_scales *s, val at, val k_block, gemm_mask mask);
+val gemm_scale(gemm *g, const gemm_scales *s, val at, val k_block);
 val gemm_scale_f32(gemm *g, const gemm_scales *s, val scale);
 /* gemm_scale_places: bytes of the scales that a wave needs of each K block: of A's atoms and of B's, one where a side is
  * uniform; of an atom of B those of the lane's columns, or as an MFMA takes them that of its row. */
@@ -166,7 +163,7 @@ gemm_scale_places gemm_place_scales(gemm *g, const gemm_sums *sums);
 typedef struct gemm_block_scales {
     val a[GEMM_ATOMS_MAX], b[GEMM_ATOMS_MAX];
 } gemm_block_scales;
-gemm_block_scales gemm_load_scales(gemm *g, const gemm_scale_places *at, val k_block, gemm_mask mask);
+gemm_block_scales gemm_load_scales(gemm *g, const gemm_scale_places *at, val k_block);
 gemm_block_scales gemm_factors(gemm *g, const gemm_scale_places *at, const gemm_block_scales *loaded,
                                const gemm_sums *sums);
 val gemm_factor(gemm *g, const gemm_block_scales *factors, int i, int j);

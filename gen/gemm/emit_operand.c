@@ -28,9 +28,6 @@ void gemm_begin(gemm *g) {
 
 val gemm_silent(gemm *g, val at, val kept) { return e_select(g->e, kept, at, e_i32(g->e, INT32_MIN)); }
 
-/* Bytes of memory between an operand's element of K and the next one of the same row, as chunks go. */
-static int k_stride(const gemm_operand *of) { return of->preshuffled ? PACK_ROWS : 1; }
-
 val gemm_chunk_at(gemm *g, const gemm_operand *of, val row, val chunk) {
     ir *const e = g->e;
     if (!of->preshuffled) {
@@ -58,7 +55,6 @@ gemm_stage gemm_stage_of(gemm *g, const gemm_operand *of, int first, int rows) {
     const val row = e_shr(e, g->thread, log2_of(row_chunks));
     const val chunk = e_and(e, g->thread, e_i32(e, row_chunks - 1));
     const val place = swizzled(g, row, chunk), from_row = e_addi(e, row, first);
-    s.element = e_muli(e, chunk, GEMM_CHUNK);
     s.source = gemm_chunk_at(g, of, from_row, chunk);
     s.dma_source = gemm_chunk_at(g, of, from_row, place);
     if (s.threads < g->threads) {
@@ -66,48 +62,25 @@ gemm_stage gemm_stage_of(gemm *g, const gemm_operand *of, int first, int rows) {
         s.source = gemm_silent(g, s.source, takes_part);
     }
     const int rows_a_round = s.threads / row_chunks;
-    s.round_stride = e_muli(e, of->stride, of->preshuffled ? rows_a_round / PACK_ROWS : rows_a_round);
+    s.round_stride = e_muli(e, of->stride, rows_a_round);
     const val row_place = e_muli(e, row, g->bk);
     s.place = e_add(e, row_place, e_muli(e, place, GEMM_CHUNK));
     return s;
 }
 
+val gemm_tile_begin(gemm *g, val tile_index) {
+    const val begin = e_muli(g->e, tile_index, g->bk);
+    return g->unroll ? begin : gemm_silent(g, begin, e_less(g->e, begin, g->k));
+}
+
 /* Where round i of a K tile begins, for all lanes. */
-static val round_at(gemm *g, const gemm_stage *s, val tile_index, int i) {
-    ir *const e = g->e;
-    const val tile_at = e_muli(e, tile_index, (int64_t)g->bk * k_stride(s->of));
-    return e_add(e, tile_at, e_muli(e, s->round_stride, i));
+static val round_at(gemm *g, const gemm_stage *s, val begin, int i) {
+    return e_add(g->e, begin, e_muli(g->e, s->round_stride, i));
 }
 
-/* Bytes of a word that `valid` bytes, counted from the word's first one, leave. */
-static val word_mask(gemm *g, val valid) {
-    ir *const e = g->e;
-    val mask = e_i32(e, 0);
-    for (int n = 1; n <= WORD; n++) {
-        const val more = e_less(e, e_i32(e, n - 1), valid);
-        mask = e_select(e, more, e_i32(e, n == WORD ? -1 : (1 << 8 * n) - 1), mask);
-    }
-    return mask;
-}
-
-val gemm_masked_chunk(gemm *g, val chunk, val valid) {
-    ir *const e = g->e;
-    val words[GEMM_CHUNK / WORD];
-    for (int w = 0; w < GEMM_CHUNK / WORD; w++) {
-        const val mask = word_mask(g, e_addi(e, valid, -WORD * w));
-        words[w] = e_and(e, e_element(e, chunk, w), mask);
-    }
-    return e_vector(e, words, GEMM_CHUNK / WORD);
-}
-
-void gemm_fetch(gemm *g, const gemm_stage *s, val tile_index, gemm_mask mask, val *chunks) {
-    ir *const e = g->e;
-    const val element = e_add(e, e_muli(e, tile_index, g->bk), s->element), valid = e_sub(e, g->k, element);
-    const val source = mask == GEMM_TO_K ? gemm_silent(g, s->source, e_less(e, e_i32(e, 0), valid)) : s->source;
-    for (int i = 0; i < s->rounds; i++) {
-        chunks[i] = e_buffer_load_at(e, s->of->from, VEC(4, I32), source, round_at(g, s, tile_index, i), 0);
-        if (mask == GEMM_TO_K && !s->of->preshuffled) chunks[i] = gemm_masked_chunk(g, chunks[i], valid);
-    }
+void gemm_fetch(gemm *g, const gemm_stage *s, val begin, val *chunks) {
+    for (int i = 0; i < s->rounds; i++)
+        chunks[i] = e_buffer_load_at(g->e, s->of->from, VEC(4, I32), s->source, round_at(g, s, begin, i), 0);
 }
 
 void gemm_put(gemm *g, const gemm_stage *s, const val *chunks, val at) {
@@ -123,11 +96,11 @@ void gemm_put(gemm *g, const gemm_stage *s, const val *chunks, val at) {
     e_lds_store(e, g->arena, own[0], place, 0);
 }
 
-void gemm_dma(gemm *g, const gemm_stage *s, val tile_index, val at) {
+void gemm_dma(gemm *g, const gemm_stage *s, val begin, val at) {
     ir *const e = g->e;
     const val own = e_add(e, at, e_muli(e, g->wave, LANES * GEMM_CHUNK));
     for (int i = 0; i < s->rounds; i++) {
-        const val from = round_at(g, s, tile_index, i), to = e_addi(e, own, (int64_t)i * s->place_stride);
+        const val from = round_at(g, s, begin, i), to = e_addi(e, own, (int64_t)i * s->place_stride);
         e_lds_dma(e, s->of->from, s->dma_source, from, g->arena, to, GEMM_CHUNK);
     }
 }
@@ -171,25 +144,49 @@ void gemm_fragment_from_fn(gemm *g, tile *t, int i) {
     }
 }
 
+/* Bytes of a word that `valid` bytes, counted from the word's first one, leave. Half of the shift twice: all 32 bits are too
+ * many for one, and compares would take scalar registers by pairs. */
+static val word_mask(gemm *g, val valid) {
+    enum { HALF_BITS = 4 };
+    ir *const e = g->e;
+    const val zero = e_i32(e, 0), word = e_i32(e, WORD), all = e_i32(e, -1);
+    const val gone = e_sub(e, word, e_min(e, e_max(e, valid, zero), word)), half = e_muli(e, gone, HALF_BITS);
+    return e_shr_by(e, e_shr_by(e, all, half), half);
+}
+
+void gemm_mask_fragment(gemm *g, tile *t, int i, val left) {
+    enum { WORDS_MAX = 2 * GEMM_CHUNK / WORD };
+    ir *const e = g->e;
+    const int words = t->atom->fragment_bytes / WORD;
+    for (int s = 0; s < t->steps; s++) {
+        val *const v = &t->v[i * t->steps + s], masked[WORDS_MAX];
+        const type fragment = e_type(e, *v);
+        const val whole = e_bitcast(e, *v, VEC(words, I32));
+        for (int w = 0; w < words; w++) {
+            const int at = (s * words + w) * WORD;
+            const val chunk_at = e_muli(e, lane_chunk(g, at / GEMM_CHUNK), GEMM_CHUNK);
+            const val mask = word_mask(g, e_addi(e, e_sub(e, left, chunk_at), -(at % GEMM_CHUNK)));
+            masked[w] = e_and(e, e_element(e, whole, w), mask);
+        }
+        *v = e_bitcast(e, e_vector(e, masked, words), fragment);
+    }
+}
+
 void gemm_read(gemm *g, tile *t, int i, lds from, const val *lanes, int fixed) {
     val chunks[K_BLOCK_CHUNKS] = {{0}};
     for (int u = 0; u < gemm_chunks(g); u++) chunks[u] = e_lds_load(g->e, from, VEC(4, I32), lanes[u], fixed);
     gemm_fragment(g, t, i, chunks);
 }
 
-void gemm_load_b(gemm *g, tile *t, int i, val rows, val tile_index, int k_block, gemm_mask mask) {
+void gemm_load_b(gemm *g, tile *t, int i, val rows, val tile_index, int k_block) {
     ir *const e = g->e;
     const int block_bytes = GEMM_SCALE_K * PACK_ROWS;
     const val first_chunk = lane_chunk(g, 0), lane = gemm_chunk_at(g, &g->b, edge_row(g), first_chunk);
     const val uniform = e_add(e, rows, e_muli(e, tile_index, (int64_t)g->bk * PACK_ROWS));
-    const val left = e_sub(e, g->k, e_muli(e, tile_index, g->bk));
     val chunks[K_BLOCK_CHUNKS] = {{0}};
     for (int u = 0; u < gemm_chunks(g); u++) {
-        const int first = k_block * K_BLOCK_CHUNKS + u * (LANES / edge(g));
-        const val element = e_addi(e, e_muli(e, lane_chunk(g, 0), GEMM_CHUNK), (int64_t)first * GEMM_CHUNK);
-        const val at = mask == GEMM_TO_K ? gemm_silent(g, lane, e_less(e, element, left)) : lane;
         const int fixed = k_block * block_bytes + u * (LANES / edge(g)) * GEMM_CHUNK * PACK_ROWS;
-        chunks[u] = e_buffer_load_at(e, g->b.from, VEC(4, I32), at, uniform, fixed);
+        chunks[u] = e_buffer_load_at(e, g->b.from, VEC(4, I32), lane, uniform, fixed);
     }
     gemm_fragment(g, t, i, chunks);
 }

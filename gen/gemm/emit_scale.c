@@ -19,10 +19,11 @@ static val from_ue8m0(gemm *g, val x) {
     return e_bitcast(e, e_or(e, exponent, mantissa), F32);
 }
 
-val gemm_scale(gemm *g, const gemm_scales *s, val at, val k_block, gemm_mask mask) {
+val gemm_scale(gemm *g, const gemm_scales *s, val at, val k_block) {
     ir *const e = g->e;
-    if (mask == GEMM_TO_K) at = gemm_silent(g, at, e_less(e, e_muli(e, k_block, GEMM_SCALE_K), g->k));
-    const val block_at = e_mul(e, k_block, s->k_stride);
+    val block_at = e_mul(e, k_block, s->k_stride);
+    if (g->k_tail && g->bk > GEMM_SCALE_K)
+        block_at = gemm_silent(g, block_at, e_less(e, e_muli(e, k_block, GEMM_SCALE_K), g->k));
     if (s->type == GEMM_SCALES_F32) return e_buffer_load_at(e, s->from, F32, at, block_at, 0);
     return e_zext_byte(e, e_buffer_load_at(e, s->from, I8, at, block_at, 0));
 }
@@ -57,12 +58,12 @@ gemm_scale_places gemm_place_scales(gemm *g, const gemm_sums *sums) {
     return at;
 }
 
-gemm_block_scales gemm_load_scales(gemm *g, const gemm_scale_places *at, val k_block, gemm_mask mask) {
+gemm_block_scales gemm_load_scales(gemm *g, const gemm_scale_places *at, val k_block) {
     gemm_block_scales s = {0};
-    for (int i = 0; i < at->a_count; i++) s.a[i] = gemm_scale(g, &g->a_scales, at->a[i], k_block, mask);
+    for (int i = 0; i < at->a_count; i++) s.a[i] = gemm_scale(g, &g->a_scales, at->a[i], k_block);
     for (int j = 0; j < at->b_count; j++) {
         val columns[GEMM_LANE_COLUMNS_MAX];
-        for (int c = 0; c < at->lane_columns; c++) columns[c] = gemm_scale(g, &g->b_scales, at->b[j][c], k_block, mask);
+        for (int c = 0; c < at->lane_columns; c++) columns[c] = gemm_scale(g, &g->b_scales, at->b[j][c], k_block);
         s.b[j] = at->lane_columns == 1 ? columns[0] : e_vector(g->e, columns, at->lane_columns);
     }
     return s;

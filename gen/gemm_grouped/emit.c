@@ -285,7 +285,8 @@ static gemm frame(const grouped *k) {
     f.one_slot = grouped_tiling_of(v, k->s).one_slot;
     f.scaling = scaling_of(k);
     f.ablation = (gemm_ablation)v->ablation;
-    f.promote_every = k->g.m_atoms * k->g.n_atoms;
+    f.promote_every = k->g.m_atoms; /* a column, behind the MFMA of the next one */
+    f.promote_delay = 1;
     f.out = (gemm_out)k->s->out;
     return f;
 }

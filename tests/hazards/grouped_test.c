@@ -53,8 +53,8 @@ static const struct {
     int spare[FAULT_KINDS];
 } broken[] = {
     {"gfx950", OP "mfma16x16x128_t32x128x128_cs_async", WHOLE " b=preshuffled", {0, 0, 1}},
-    {"gfx950", OP "mfma16x16x128_t32x128x128_cs_async", WHOLE, {0, 0, 1}},
-    {"gfx950", OP "mfma16x16x128_t32x128x128", WHOLE " scale=block", {0, 0, 1}},
+    {"gfx950", OP "mfma16x16x128_t32x128x128_cs_async", WHOLE, {0}},
+    {"gfx950", OP "mfma16x16x128_t32x128x128", WHOLE " scale=block", {0}},
     {"gfx942", OP "mfma16x16x32_t32x128x128_cs", WHOLE " b=preshuffled", {0, 0, 1}},
 };
 

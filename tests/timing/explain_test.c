@@ -161,7 +161,7 @@ static void a_diagnosis_as_text(void **state) {
         "verdict      ",
         "  can help               ",
         "  cannot help            ",
-        "  hang on the traffic    none\n",
+        "  hang on the traffic    loads of scales\n",
         "\nstop         ",
     };
     outcome text = command_good("explain --diagnose " SMALL), json = command_good("explain --diagnose --json " SMALL);
