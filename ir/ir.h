@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Emission of one kernel: values, control flow, memory, tiles and AMDGPU operations, and the way from IR to code object.
+/* Emission of one kernel: values, control flow, memory, tiles and AMDGPU operations, and the way from IR to code
+ * object.
  *
  * C does not say in which order the arguments of a call are evaluated, and the order of calls is the order of the code:
  * a call, or a list in braces, has one argument that emits at most, or the kernel depends on the host's compiler.
@@ -103,7 +104,8 @@ void e_loop_stop(e_loop *loop, val condition);
                                         (int)(sizeof((val *[]){__VA_ARGS__}) / sizeof(val *)));                        \
          i##_loop.open; e_loop_end(e, &i##_loop))                                                                      \
         for (const val i = i##_loop.index, *i##_once = &i; i##_once; i##_once = NULL)
-/* carried_values: what a loop is to carry, where that is counted while generating. e_carry adds `count` values in a row. */
+/* carried_values: what a loop is to carry, where that is counted while generating. e_carry adds `count` values in a
+ * row. */
 typedef struct carried_values {
     val *value[LOOP_CARRIED_MAX];
     int count;
@@ -173,10 +175,11 @@ typedef struct buffer {
 buffer e_buffer(ir *e, ptr base, val extent); /* bytes, I32, unsigned */
 /* BUFFER_BEYOND: as a lane's offset it is past every extent up to it, also with what `fixed` adds. */
 #define BUFFER_BEYOND 0xfffff000u
-/* Values: I16, or 1 to 4 words; loads also I8 and 8 words. Offsets in bytes: `lane` is a lane's own (I32), `fixed` >= 0 a constant. Up to 4095 costs nothing; LLVM adds what is
- * beyond to `lane`, so that lane + fixed must not wrap. */
+/* Values: I16, or 1 to 4 words; loads also I8 and 8 words. Offsets in bytes: `lane` is a lane's own (I32), `fixed` >= 0
+ * a constant. Up to 4095 costs nothing; LLVM adds what is beyond to `lane`, so that lane + fixed must not wrap. */
 val e_buffer_load(ir *e, buffer b, type t, val lane, int fixed);
-/* e_buffer_load_at: `uniform` is added for all lanes and clamped to the extent, so that the bounds check cannot wrap. */
+/* e_buffer_load_at: `uniform` is added for all lanes and clamped to the extent, so that the bounds check cannot
+ * wrap. */
 val e_buffer_load_at(ir *e, buffer b, type t, val lane, val uniform, int fixed);
 void e_buffer_store(ir *e, buffer b, val value, val lane, int fixed);
 
@@ -214,8 +217,8 @@ typedef enum sched_kind {
 void e_sched_group(ir *e, sched_kind kind, int count);
 
 /* ---- workgroups of one launch ----
- * What workgroup A stored, B sees: A's waves e_release, A's e_barrier, one lane's e_atomic_add; B's lane that finds there
- * what A added, B's e_barrier, B's waves e_acquire.
+ * What workgroup A stored, B sees: A's waves e_release, A's e_barrier, one lane's e_atomic_add; B's lane that finds
+ * there what A added, B's e_barrier, B's waves e_acquire.
  * source: LLVM "User Guide for AMDGPU Backend", memory models gfx942 (and gfx950) */
 
 void e_release(ir *e);                      /* of this wave's stores to the device, other XCDs included */
@@ -224,8 +227,9 @@ val e_atomic_add(ir *e, ptr p, val addend); /* I32, in the device's order; the o
 
 /* ---- lanes ---- */
 
-/* e_sum_swap32: lower 32 lanes hold a's lower plus upper half, upper 32 lanes b's. e_sum_swap16: the same of neighbouring
- * rows of 16 lanes, sums of a in the even rows, of b in the odd ones. With one value as both, all lanes hold its sums. */
+/* e_sum_swap32: lower 32 lanes hold a's lower plus upper half, upper 32 lanes b's. e_sum_swap16: the same of
+ * neighbouring rows of 16 lanes, sums of a in the even rows, of b in the odd ones. With one value as both, all lanes
+ * hold its sums. */
 val e_sum_swap32(ir *e, val a, val b, int fast);
 val e_sum_swap16(ir *e, val a, val b, int fast);
 val e_any(ir *e, val condition); /* I1, uniform: true of some lane */
@@ -272,23 +276,24 @@ typedef struct tile {
 
 tile t_rows(ir *e, const atom *a, int rows, int k);
 tile t_cols(ir *e, const atom *a, int k, int cols);
-/* t_fragment_byte: where in a row (or column) the lane's bytes of step s begin: s*K + fragment_bytes * (lane / edge). */
+/* t_fragment_byte: where in a row (or column) the lane's bytes of step s begin: s*K + fragment_bytes * (lane /
+ * edge). */
 val t_fragment_byte(ir *e, const tile *t, int s, val lane);
-/* t_load: what fragments of one place along the outer edge, all of k, are made of, in t_load_count values; `row` (a lane's
- * own) and `uniform` are added to the byte where the lane's row (or column) begins. Of k there are `length` bytes, a multiple
- * of 16; the rest is 0, whatever memory holds there. t_set: makes the values fragments i.
+/* t_load: what fragments of one place along the outer edge, all of k, are made of, in t_load_count values; `row` (a
+ * lane's own) and `uniform` are added to the byte where the lane's row (or column) begins. Of k there are `length`
+ * bytes, a multiple of 16; the rest is 0, whatever memory holds there. t_set: makes the values fragments i.
  * math: which bytes of k a lane takes is t_load's choice, so both operands of a product come from it or neither does */
 int t_load_count(const tile *t);
 void t_load(ir *e, const tile *t, val lane, buffer from, val row, val uniform, int length, val *words);
 void t_set(ir *e, tile *t, int i, const val *words);
 /* t_mma: sums of a (all rows) times fragment column `col` of b.   math: f32 accumulation from 0 */
 tile t_mma(ir *e, const tile *a, const tile *b, int col);
-/* t_mma_atom: fragment row `row` of a times fragment column `col` of b, added to `sum`, a value of a sums tile; t_no_sums
- * is the one to begin with. */
+/* t_mma_atom: fragment row `row` of a times fragment column `col` of b, added to `sum`, a value of a sums tile;
+ * t_no_sums is the one to begin with. */
 val t_mma_atom(ir *e, const tile *a, int row, const tile *b, int col, val sum);
 val t_no_sums(ir *e, const atom *a);
-/* t_mma_scaled: the same with a factor 2^(x - 127) for the lane's row of a and one for its column of b, x in bits 7:0 of
- * I32 (255: NaN). Atoms that have a scaled form only. */
+/* t_mma_scaled: the same with a factor 2^(x - 127) for the lane's row of a and one for its column of b, x in bits 7:0
+ * of I32 (255: NaN). Atoms that have a scaled form only. */
 val t_mma_scaled(ir *e, const tile *a, int row, const tile *b, int col, val sum, val row_scale, val col_scale);
 /* t_sum_row: row of a sums tile that a lane holds in element r of fragment i, less the lane's own 4 * (lane / edge). */
 int t_sum_row(const atom *a, int i, int r);

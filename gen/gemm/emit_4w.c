@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The 4-wave core. A wave keeps the fragments of one K block of A and of one K tile of B in registers and multiplies them
- * column by column of atoms; each fragment is replaced by that of the next K tile as soon as its last MFMA is issued.
- * Preshuffled B comes straight from memory, A and plain B through two slots of LDS, one barrier a K tile; or through one
- * slot, with another barrier before it is written. Behind the barrier a K tile is all in registers but for its last column,
- * whose MFMA cover the reads of the next one: the tile after that has the whole time of a K tile to arrive. */
+/* The 4-wave core. A wave keeps the fragments of one K block of A and of one K tile of B in registers and multiplies
+ * them column by column of atoms; each fragment is replaced by that of the next K tile as soon as its last MFMA is
+ * issued. Preshuffled B comes straight from memory, A and plain B through two slots of LDS, one barrier a K tile; or
+ * through one slot, with another barrier before it is written. Behind the barrier a K tile is all in registers but for
+ * its last column, whose MFMA cover the reads of the next one: the tile after that has the whole time of a K tile to
+ * arrive. */
 #include "gen/gemm/emit_gemm.h"
 
 enum { K_BLOCKS_MAX = 2, LDS_CHUNKS_MAX = 4 };
@@ -27,10 +28,11 @@ typedef struct four_waves {
     gemm_sums sums;
 
     int is_steady; /* the first K tile is there */
-    int younger; /* loads of B issued after the DMA of the tile that is coming; scales may be joined, and are not counted */
+    int younger;   /* loads of B issued after the DMA of the tile that is coming; scales may be joined: not counted */
 } four_waves;
 
-/* What follows a K tile decides what it brings in: of a loop's tiles it may be the last one that is asked for once more. */
+/* What follows a K tile decides what it brings in: of a loop's tiles it may be the last one that is asked for once
+ * more. */
 typedef enum trip { STEADY, LAST_BUT_ONE, LAST } trip;
 
 static int edge(const gemm *g) { return g->atom->m; }
@@ -363,7 +365,8 @@ static void scale_rows(four_waves *f) {
     }
 }
 
-/* Sums that ran through all of K get the scales of the last K tile: of all its blocks, so that none is loaded for nothing. */
+/* Sums that ran through all of K get the scales of the last K tile: of all its blocks, so that none is loaded for
+ * nothing. */
 static void scale_chain(four_waves *f) {
     gemm *const g = f->g;
     for (int kb = 0; kb < f->k_blocks; kb++) {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The 8-wave core. A and B go through LDS by DMA, in halves: half of the rows (columns) that each wave owns, in one K tile.
- * A K tile is four halves and four groups of MFMA, and LDS is a ring of two K tiles.
+/* The 8-wave core. A and B go through LDS by DMA, in halves: half of the rows (columns) that each wave owns, in one K
+ * tile. A K tile is four halves and four groups of MFMA, and LDS is a ring of two K tiles.
  *
- * Half h is half h % 4 of K tile h / 4, phase q is group q % 4 of K tile q / 4. In phase q a wave multiplies with fragments
- * that it has, and reads half q + 2 into the registers of fragments that are done with.
+ * Half h is half h % 4 of K tile h / 4, phase q is group q % 4 of K tile q / 4. In phase q a wave multiplies with
+ * fragments that it has, and reads half q + 2 into the registers of fragments that are done with.
  *
- * Turns: waves 0 to 3 share the SIMDs with waves 4 to 7, and run one barrier ahead of them. A turn is MFMA of one or two
- * phases at high priority, a barrier, the rest (promotion, the reads that found no room, what is fetched), a barrier: one group
- * multiplies while the other does the rest. Since some waves are a barrier behind, two barriers order what one would:
+ * Turns: waves 0 to 3 share the SIMDs with waves 4 to 7, and run one barrier ahead of them. A turn is MFMA of one or
+ * two phases at high priority, a barrier, the rest (promotion, the reads that found no room, what is fetched), a
+ * barrier: one group multiplies while the other does the rest. Since some waves are a barrier behind, two barriers
+ * order what one would:
  * - what is read from the next turn's MFMA on has landed before this turn's first barrier;
  * - reads have returned before the second one, and two turns on their place is fetched into.
  *
- * Without turns (fold) one barrier every second phase does both, and MFMA, reads and promotion of earlier groups alternate one
- * by one: the two waves of a SIMD fill each other's gaps. */
+ * Without turns (fold) one barrier every second phase does both, and MFMA, reads and promotion of earlier groups
+ * alternate one by one: the two waves of a SIMD fill each other's gaps. */
 #include "gen/gemm/emit_gemm.h"
 
 enum {
@@ -71,8 +72,8 @@ static side *side_of(eight_waves *w, int h) { return half_of(h).is_b ? &w->b : &
 
 /* ---- memory to LDS to fragments ---- */
 
-/* Rows of a half in LDS are those of wave row (column) 0, then 1, ...; of a wave's rows in the tile the first half of the
- * rows is half 0, so that its rows and columns lie together. */
+/* Rows of a half in LDS are those of wave row (column) 0, then 1, ...; of a wave's rows in the tile the first half of
+ * the rows is half 0, so that its rows and columns lie together. */
 static side side_begin(gemm *g, const gemm_operand *of, int waves, val wave, int place, tile fragments) {
     ir *const e = g->e;
     const int rows = of->rows / 2, wave_rows = rows / waves;
@@ -227,8 +228,8 @@ static void promote(eight_waves *w, int ahead) {
 static int fetched_by(const eight_waves *w, int q) { return q + RING + (w->g->turn ? 2 - 2 * w->g->turn : 0); }
 static int has_half(int h, trip t) { return t == STEADY || h < (t == LAST ? HALVES : 2 * HALVES); }
 
-/* Vector memory operations that may be in flight while all up to half `awaited` have landed; both count from the K tile's
- * first half, `fetched` is the last one asked for. Scales are asked for before what their phase fetches. */
+/* Vector memory operations that may be in flight while all up to half `awaited` have landed; both count from the K
+ * tile's first half, `fetched` is the last one asked for. Scales are asked for before what their phase fetches. */
 static int younger(eight_waves *w, int awaited, int fetched, trip t) {
     const int scaled = fetched_by(w, SCALE_PHASE) - HALVES; /* the first half after scales */
     int count = 0;
@@ -271,15 +272,15 @@ static void turn_begin(eight_waves *w, int q, trip t, val k) {
     e_setprio(e, 1);
 }
 
-/* Chunks of half q + 2 that are read between the MFMA of phase q. In turns of two phases those of the second one come after the
- * turn: LDS takes reads of a wave slower than that many MFMA leave room for. */
+/* Chunks of half q + 2 that are read between the MFMA of phase q. In turns of two phases those of the second one come
+ * after the turn: LDS takes reads of a wave slower than that many MFMA leave room for. */
 static int early_chunks(eight_waves *w, int q) {
     const int turn = w->g->turn;
     return turn > 1 && (q + 1) % turn == 0 ? 0 : chunks_of(w, q + 2);
 }
 
-/* A turn ends with phase q. The halves that the next turn reads have landed; after the last ones all have, as LDS changes
- * hands. Promotion fills the time that LDS takes for a read. */
+/* A turn ends with phase q. The halves that the next turn reads have landed; after the last ones all have, as LDS
+ * changes hands. Promotion fills the time that LDS takes for a read. */
 static void turn_end(eight_waves *w, int q, trip t) {
     gemm *const g = w->g;
     ir *const e = g->e;
@@ -301,7 +302,8 @@ static void turn_end(eight_waves *w, int q, trip t) {
     promote(w, 0);
 }
 
-/* No turns: what this phase and the next one read has landed, and what they fetch takes the place of what nobody reads. */
+/* No turns: what this phase and the next one read has landed, and what they fetch takes the place of what nobody
+ * reads. */
 static void pair_begin(eight_waves *w, int q, trip t) {
     ir *const e = w->g->e;
     const int awaited = q + 3;
@@ -363,8 +365,8 @@ static eight_waves begin(gemm *g) {
     return w;
 }
 
-/* What the phases before phase 0 would have fetched and read. A K of one tile fetches it twice: the counts of waits stay
- * what they are. */
+/* What the phases before phase 0 would have fetched and read. A K of one tile fetches it twice: the counts of waits
+ * stay what they are. */
 static void first_tiles(eight_waves *w) {
     gemm *const g = w->g;
     ir *const e = g->e;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What the cores of the FP8 matrix products share: one tile of C = A B^T as a workgroup sees it, and the verbs on it.
  *
- * A [m, k] and B [n, k] have K along their rows. The atoms compute C transposed: B gives their rows and A their columns, so
- * that a lane holds four neighbouring columns of one row of C: a store of 8 bytes, and one scale of A for all of them. */
+ * A [m, k] and B [n, k] have K along their rows. The atoms compute C transposed: B gives their rows and A their
+ * columns, so that a lane holds four neighbouring columns of one row of C: a store of 8 bytes, and one scale of A for
+ * all of them. */
 #ifndef GEN_GEMM_EMIT_GEMM_H
 #define GEN_GEMM_EMIT_GEMM_H
 
@@ -81,10 +82,12 @@ typedef struct gemm {
 ptr gemm_element(ir *e, ptr base, val row, val stride, val column);
 val gemm_span(ir *e, val rows, val stride, val length);
 
-/* gemm_frame: a kernel's frame with its tile, threads and LDS.   gemm_begin: thread, lane and waves of a frame whose constants are set. */
+/* gemm_frame: a kernel's frame with its tile, threads and LDS.   gemm_begin: thread, lane and waves of a frame whose
+ * constants are set. */
 gemm gemm_frame(ir *e, const gemm_geometry *g);
 void gemm_begin(gemm *g);
-/* gemm_silent: `at` where `kept` (I1) holds, else an offset past any extent: buffers of a gemm have less than 2^31 bytes. */
+/* gemm_silent: `at` where `kept` (I1) holds, else an offset past any extent: buffers of a gemm have less than 2^31
+ * bytes. */
 val gemm_silent(gemm *g, val at, val kept);
 
 /* ---- operands ---- */
@@ -105,22 +108,22 @@ typedef struct gemm_stage {
 } gemm_stage;
 gemm_stage gemm_stage_of(gemm *g, const gemm_operand *of, int first, int rows);
 /* gemm_tile_begin: I32, uniform: byte of a row at which a K tile begins; past any extent for tiles past the last one.
- * gemm_fetch, gemm_put: the K tile that begins there into registers, and from there to LDS from byte `at` on. gemm_dma: the
- * same at once, without registers; it issues stage->rounds DMA. gemm_fetch issues as many loads. Past any extent nothing is
- * read and 0 comes; what the last tile has behind k is whatever memory has there. */
+ * gemm_fetch, gemm_put: the K tile that begins there into registers, and from there to LDS from byte `at` on. gemm_dma:
+ * the same at once, without registers; it issues stage->rounds DMA. gemm_fetch issues as many loads. Past any extent
+ * nothing is read and 0 comes; what the last tile has behind k is whatever memory has there. */
 val gemm_tile_begin(gemm *g, val tile_index);
 void gemm_fetch(gemm *g, const gemm_stage *stage, val begin, val *chunks);
 void gemm_put(gemm *g, const gemm_stage *stage, const val *chunks, val at);
 void gemm_dma(gemm *g, const gemm_stage *stage, val begin, val at);
 
-/* gemm_chunks: chunks of a lane in a fragment of 128 K. gemm_lds_lane: the lane's byte, in a staged tile, of chunk `u` of
- * K block `k_block` in row 0's fragment; a fragment 16 (or 32) rows on is a constant further.
+/* gemm_chunks: chunks of a lane in a fragment of 128 K. gemm_lds_lane: the lane's byte, in a staged tile, of chunk `u`
+ * of K block `k_block` in row 0's fragment; a fragment 16 (or 32) rows on is a constant further.
  * gemm_fragment: chunks -> values of fragment i of a tile of 128 K. */
 int gemm_chunks(const gemm *g);
 val gemm_lds_lane(gemm *g, int k_block, int u);
 void gemm_fragment(gemm *g, tile *t, int i, const val *chunks);
-/* gemm_fragment_from_fn: fragment i of an operand of from_fn, as it came from memory; not where its loads have just been
- * issued. What gemm_put brings to LDS is converted there.
+/* gemm_fragment_from_fn: fragment i of an operand of from_fn, as it came from memory; not where its loads have just
+ * been issued. What gemm_put brings to LDS is converted there.
  * gemm_mask_fragment: of fragment i the K elements from the `left`-th (I32, uniform) on become 0. */
 void gemm_fragment_from_fn(gemm *g, tile *t, int i);
 void gemm_mask_fragment(gemm *g, tile *t, int i, val left);
@@ -143,13 +146,13 @@ typedef struct gemm_sums {
 /* gemm_has_scales: they are loaded; else they are constants. */
 static inline int gemm_has_scales(const gemm *g) { return g->ablation != GEMM_NO_SCALES && g->ablation != GEMM_PLAIN; }
 /* gemm_scale_at: byte of the scale of a row of the tile. gemm_scale: that scale for a K block of the part as it lies in
- * memory, F32 or a byte in an I32; 0 for a block of the last K tile that begins at k or later. One load. gemm_scale_f32: its
- * value; not where the load has just been issued. */
+ * memory, F32 or a byte in an I32; 0 for a block of the last K tile that begins at k or later. One load.
+ * gemm_scale_f32: its value; not where the load has just been issued. */
 val gemm_scale_at(gemm *g, const gemm_scales *s, val row);
 val gemm_scale(gemm *g, const gemm_scales *s, val at, val k_block);
 val gemm_scale_f32(gemm *g, const gemm_scales *s, val scale);
-/* gemm_scale_places: bytes of the scales that a wave needs of each K block: of A's atoms and of B's, one where a side is
- * uniform; of an atom of B those of the lane's columns, or as an MFMA takes them that of its row. */
+/* gemm_scale_places: bytes of the scales that a wave needs of each K block: of A's atoms and of B's, one where a side
+ * is uniform; of an atom of B those of the lane's columns, or as an MFMA takes them that of its row. */
 typedef struct gemm_scale_places {
     int a_count, b_count, lane_columns;
     val a[GEMM_ATOMS_MAX], b[GEMM_ATOMS_MAX][GEMM_LANE_COLUMNS_MAX];
@@ -168,7 +171,8 @@ gemm_block_scales gemm_factors(gemm *g, const gemm_scale_places *at, const gemm_
                                const gemm_sums *sums);
 val gemm_factor(gemm *g, const gemm_block_scales *factors, int i, int j);
 
-/* gemm_scaled: sums of an atom times a scale, F32 or one for each of the lane's columns. gemm_promoted: sum + part * scale. */
+/* gemm_scaled: sums of an atom times a scale, F32 or one for each of the lane's columns. gemm_promoted: sum + part *
+ * scale. */
 val gemm_scaled(gemm *g, val sums, val scale);
 val gemm_promoted(gemm *g, val part, val scale, val sum);
 
@@ -177,11 +181,12 @@ val gemm_promoted(gemm *g, val part, val scale, val sum);
 /* gemm_lane_row, gemm_lane_column: of an atom's sums, the lane's row and its first column. */
 val gemm_lane_row(gemm *g);
 val gemm_lane_column(gemm *g);
-/* gemm_store: sums -> C in the output's type. LDS is free to use: all waves have passed a barrier since its last use. */
+/* gemm_store: sums -> C in the output's type. LDS is free to use: all waves have passed a barrier since its last
+ * use. */
 void gemm_store(gemm *g, const gemm_sums *sums);
 
-/* gemm_split: a launch whose parts of K meet in the workspace: u32 arrival counters of all tiles, up to the next multiple
- * of GEMM_WORKSPACE_ALIGN bytes, then f32 sums [part][tile][bm * bn].
+/* gemm_split: a launch whose parts of K meet in the workspace: u32 arrival counters of all tiles, up to the next
+ * multiple of GEMM_WORKSPACE_ALIGN bytes, then f32 sums [part][tile][bm * bn].
  * gemm_reduce: this part's sums into the workspace; the workgroup that arrives last at the tile adds all parts in their
  * order, stores, and leaves the tile's counter as it was. */
 typedef struct gemm_split {
@@ -197,8 +202,8 @@ void gemm_reduce(gemm *g, const gemm_split *of, const gemm_sums *sums);
 
 /* gemm_4w: 4 waves; preshuffled B straight into registers, A and plain B through LDS. */
 gemm_sums gemm_4w(gemm *g);
-/* gemm_8w: 8 waves, A and B through LDS by DMA, halves of a K tile of 128 at a time. Atom 16x16x128; what a wave owns of
- * the columns lies in one block of those that share a scale of B.   source: README.md of gen/gemm_blockscale */
+/* gemm_8w: 8 waves, A and B through LDS by DMA, halves of a K tile of 128 at a time. Atom 16x16x128; what a wave owns
+ * of the columns lies in one block of those that share a scale of B.   source: README.md of gen/gemm_blockscale */
 gemm_sums gemm_8w(gemm *g);
 
 #endif

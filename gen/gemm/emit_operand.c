@@ -144,8 +144,8 @@ void gemm_fragment_from_fn(gemm *g, tile *t, int i) {
     }
 }
 
-/* Bytes of a word that `valid` bytes, counted from the word's first one, leave. Half of the shift twice: all 32 bits are too
- * many for one, and compares would take scalar registers by pairs. */
+/* Bytes of a word that `valid` bytes, counted from the word's first one, leave. Half of the shift twice: all 32 bits
+ * are too many for one, and compares would take scalar registers by pairs. */
 static val word_mask(gemm *g, val valid) {
     enum { HALF_BITS = 4 };
     ir *const e = g->e;

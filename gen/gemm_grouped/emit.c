@@ -6,7 +6,8 @@
 
 enum { SCALE_BYTES = 4, OUT_BYTES = 2, QUAD = 4 };
 
-/* tile: one tile of C and what it is computed from: rows (of the matrices as stored) are I64, lengths I32 and uniform. */
+/* tile: one tile of C and what it is computed from: rows (of the matrices as stored) are I64, lengths I32 and
+ * uniform. */
 typedef struct tile_part {
     val exists;                      /* I1 */
     val a_row, rows, b_row, columns; /* columns: of the group from the tile's first on, may be more than bn */
@@ -291,7 +292,8 @@ static gemm frame(const grouped *k) {
     return f;
 }
 
-/* Tiles along an axis that has `length`: whole ones and a tail, or floor(length / tile) + groups where groups cut it. */
+/* Tiles along an axis that has `length`: whole ones and a tail, or floor(length / tile) + groups where groups cut
+ * it. */
 static val tiles_along(grouped *k, grouped_cut axis, val length, int tile_length) {
     ir *const e = k->e;
     const int bits = log2_of(tile_length);
