@@ -26,17 +26,20 @@ int write_all(int fd, const void *from, size_t size) {
 
 /* A file is locked while it is written, so that one without its lock is what a killed process left. Where the file
  * system has no locks nothing can be told, and nothing is removed. */
+
+/* is_named: whether the name is still this file's; -1 with errno if that cannot be told. */
 static int is_named(int fd, const char *name) {
     struct stat by_name, by_fd;
-    return !lstat(name, &by_name) && !fstat(fd, &by_fd) && by_name.st_ino == by_fd.st_ino &&
-           by_name.st_dev == by_fd.st_dev;
+    if (fstat(fd, &by_fd)) return -1;
+    if (lstat(name, &by_name)) return errno == ENOENT ? 0 : -1;
+    return by_name.st_ino == by_fd.st_ino && by_name.st_dev == by_fd.st_dev;
 }
 
 /* drop_left: 1 if there was what a killed process left, and is no more. */
 static int drop_left(const char *name) {
     const int fd = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return 0;
-    const int dropped = !flock(fd, LOCK_EX | LOCK_NB) && is_named(fd, name) && !unlink(name);
+    const int dropped = !flock(fd, LOCK_EX | LOCK_NB) && is_named(fd, name) == 1 && !unlink(name);
     close(fd);
     return dropped;
 }
@@ -47,9 +50,12 @@ static int open_new(const char *name, mode_t mode) {
     const int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0) return -1;
     /* Before it had the lock, another may have taken it for one that was left. */
-    if (flock(fd, LOCK_EX | LOCK_NB) ? errno != EWOULDBLOCK : is_named(fd, name)) return fd;
+    const int named = flock(fd, LOCK_EX | LOCK_NB) ? errno != EWOULDBLOCK : is_named(fd, name);
+    if (named == 1) return fd;
+    const int error = named ? errno : EEXIST;
+    if (named) unlink(name);
     close(fd);
-    errno = EEXIST;
+    errno = error;
     return -1;
 }
 
