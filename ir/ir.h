@@ -182,6 +182,9 @@ val e_buffer_load(ir *e, buffer b, type t, val lane, int fixed);
  * wrap. */
 val e_buffer_load_at(ir *e, buffer b, type t, val lane, val uniform, int fixed);
 void e_buffer_store(ir *e, buffer b, val value, val lane, int fixed);
+/* e_scalar_load: 16 words from byte `offset` (I32, uniform, a multiple of 4) on, into scalar registers; those past the
+ * extent are 0. For what no wave of the launch writes: it comes by the scalar cache. */
+val e_scalar_load(ir *e, buffer b, val offset);
 
 /* lds: an LDS buffer. What DMA brings in, and what is read, is ordered by e_wait and e_barrier alone. */
 typedef struct lds {
@@ -238,8 +241,9 @@ val e_any(ir *e, val condition); /* I1, uniform: true of some lane */
 enum { SCAN_STEPS = 6 };
 val e_scan_step(ir *e, val a, int step, val none);
 val e_lane_below(ir *e, val a, val none);
-val e_from_lane(ir *e, val a, val lane); /* of a lane (I32, uniform, 0 to 63), into a scalar register */
-val e_first_lane(ir *e, val condition);  /* I32, uniform: the lowest lane where it holds; 64: none */
+val e_from_lane(ir *e, val a, val lane);            /* of a lane (I32, uniform, 0 to 63), into a scalar register */
+val e_with_lane(ir *e, val a, val lane, val value); /* a, but in a lane (uniform, 0 to 63) I32 `value` (uniform) */
+val e_first_lane(ir *e, val condition);             /* I32, uniform: the lowest lane where it holds; 64: none */
 
 /* ---- fp8 ----
  * e_fnuz_from_fn: E4M3FN bytes, four an I32 (or a vector of I32), for a matrix unit that reads E4M3FNUZ.

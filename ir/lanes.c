@@ -104,6 +104,8 @@ val e_lane_below(ir *e, val a, val none) {
 
 val e_from_lane(ir *e, val a, val lane) { return e_op(e, "readlane", (const val[]){a, lane}, 2); }
 
+val e_with_lane(ir *e, val a, val lane, val value) { return e_op(e, "writelane", (const val[]){value, lane, a}, 3); }
+
 val e_first_lane(ir *e, val condition) {
     if (!expect(e, e_type(e, condition) == I1, "e_first_lane", "the condition must be I1")) return e_poison(e, I32);
     const val lanes = e_op(e, "ballot", &condition, 1), of_none = e_zero(e, I1);

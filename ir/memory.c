@@ -84,6 +84,13 @@ val e_buffer_load_at(ir *e, buffer b, type t, val lane, val uniform, int fixed) 
     return load(e, b, t, lane, unsigned_min(e, uniform, b.bytes), fixed);
 }
 
+val e_scalar_load(ir *e, buffer b, val offset) {
+    const LLVMTypeRef whole = LLVMIntTypeInContext(e->context, 128);
+    const LLVMValueRef bits = LLVMBuildPtrToInt(e->builder, b.descriptor.v, whole, "");
+    const val words = WRAP(LLVMBuildBitCast(e->builder, bits, llvm_type(e, VEC(4, I32)), ""));
+    return e_op(e, "scalar_load_16", (const val[]){words, offset}, 2);
+}
+
 void e_buffer_store(ir *e, buffer b, val value, val lane, int fixed) {
     const buffer_move *const move = buffer_move_of(type_bytes(e_type(e, value)));
     if (!expect(e, move && move->store, "e_buffer_store", "the value must have 2 bytes or 1 to 4 words")) return;

@@ -26,9 +26,11 @@ typedef struct four_waves {
     tile a, b[K_BLOCKS_MAX];
     gemm_block_scales scales[K_BLOCKS_MAX];
     gemm_sums sums;
+    int late_count; /* GEMM_PROMOTE: the last sums of a K block, which wait for MFMA of the next one to cover them */
+    val late[GEMM_SUMS_MAX], late_factors[GEMM_SUMS_MAX];
 
     int is_steady; /* the first K tile is there */
-    int younger;   /* loads of B issued after the DMA of the tile that is coming; scales may be joined: not counted */
+    int younger;   /* loads issued after the DMA of the tile that is coming, at least so many */
 } four_waves;
 
 /* What follows a K tile decides what it brings in: of a loop's tiles it may be the last one that is asked for once
@@ -48,11 +50,18 @@ static int loads_scales(const four_waves *f) {
     return !f->is_steady || g->scaling != GEMM_CHAIN || g->ablation == GEMM_TWIN || g->ablation == GEMM_NO_PROMOTE;
 }
 
+/* What LLVM leaves of `count` loads at least: it joins neighbours, which atoms' own rows are not, and makes one of
+ * those that it sees to be of the same place. */
+static int loads_left(const gemm_scales *s, int count) { return s->rows == 1 ? count : 1; }
+
 static void load_scales(four_waves *f, val tile_index, int kb) {
-    ir *const e = f->g->e;
+    gemm *const g = f->g;
+    ir *const e = g->e;
     if (!loads_scales(f)) return;
     const val k_block = e_addi(e, e_muli(e, tile_index, f->k_blocks), kb);
-    f->scales[kb] = gemm_load_scales(f->g, &f->scale_at, k_block);
+    f->scales[kb] = gemm_load_scales(g, &f->scale_at, k_block);
+    if (g->scaling == GEMM_PROMOTE)
+        f->younger += loads_left(&g->a_scales, f->scale_at.a_count) + loads_left(&g->b_scales, f->scale_at.b_count);
     e_sched_fence(e);
 }
 
@@ -79,20 +88,29 @@ static void load_b(four_waves *f, int j, int kb, val tile_index) {
 static int stages_a(const four_waves *f) { return !is_left_out(f, GEMM_NO_A); }
 static int stages_b(const four_waves *f) { return f->b_staged && !is_left_out(f, GEMM_NO_B); }
 
-static void bring(four_waves *f, const gemm_stage *stage, val begin, val at, val *chunks) {
+static void bring(four_waves *f, const gemm_stage *stage, val begin, val at, val *chunks, int round) {
     if (f->g->async)
-        gemm_dma(f->g, stage, begin, at);
+        gemm_dma(f->g, stage, begin, at, round);
     else
-        gemm_fetch(f->g, stage, begin, chunks);
+        chunks[round] = gemm_fetch(f->g, stage, begin, round);
 }
 
-/* A K tile, which begins at byte `begin` of a row, sets out for the slot, which nobody reads any more. */
-static void send(four_waves *f, val begin) {
+static int rounds_of(const four_waves *f) {
+    return (stages_a(f) ? f->a_stage.rounds : 0) + (stages_b(f) ? f->b_stage.rounds : 0);
+}
+
+/* Rounds [first, end) of a K tile, which begins at byte `begin` of a row, set out for the slot, which nobody reads any
+ * more. */
+static void send(four_waves *f, val begin, int first, int end) {
     ir *const e = f->g->e;
+    const int a_rounds = stages_a(f) ? f->a_stage.rounds : 0;
     const val b_at = e_addi(e, f->slot, f->b_place);
     e_sched_fence(e);
-    if (stages_a(f)) bring(f, &f->a_stage, begin, f->slot, f->a_coming);
-    if (stages_b(f)) bring(f, &f->b_stage, begin, b_at, f->b_coming);
+    for (int x = first; x < end; x++)
+        if (x < a_rounds)
+            bring(f, &f->a_stage, begin, f->slot, f->a_coming, x);
+        else
+            bring(f, &f->b_stage, begin, b_at, f->b_coming, x - a_rounds);
     e_sched_fence(e);
     f->younger = 0;
 }
@@ -136,13 +154,39 @@ typedef struct block {
     val parts[GEMM_SUMS_MAX];  /* sums of this block: column by column of atoms */
     int promoted;              /* so many of them are in the wave's sums */
     tile rows;                 /* fragments of B as the MFMA take them */
+    val sent;                  /* where the K tile begins that sets out behind the barrier, in so many rounds */
+    int rounds;
 } block;
+
+/* Sum `x` of the wave, column by column of atoms. */
+static val *sum_of(four_waves *f, int x) { return &f->sums.v[x % f->m_atoms * f->n_atoms + x / f->m_atoms]; }
+
+static val factor_of(const four_waves *f, const block *b, int x) {
+    return gemm_factor(f->g, &b->factors, x % f->m_atoms, x / f->m_atoms);
+}
 
 static void promote(four_waves *f, block *b, int count) {
     for (; b->promoted < count; b->promoted++) {
-        const int i = b->promoted % f->m_atoms, j = b->promoted / f->m_atoms;
-        val *const sum = &f->sums.v[i * f->n_atoms + j];
-        *sum = gemm_promoted(f->g, b->parts[b->promoted], gemm_factor(f->g, &b->factors, i, j), *sum);
+        val *const sum = sum_of(f, b->promoted);
+        *sum = gemm_promoted(f->g, b->parts[b->promoted], factor_of(f, b, b->promoted), *sum);
+    }
+}
+
+/* What the last K block has left. */
+static void promote_late(four_waves *f) {
+    const int first = f->m_atoms * f->n_atoms - f->late_count;
+    for (int i = 0; i < f->late_count; i++) {
+        val *const sum = sum_of(f, first + i);
+        *sum = gemm_promoted(f->g, f->late[i], f->late_factors[i], *sum);
+    }
+    f->late_count = 0;
+}
+
+static void leave_late(four_waves *f, const block *b) {
+    const int all = f->m_atoms * f->n_atoms;
+    for (int x = b->promoted; x < all; x++) {
+        f->late[f->late_count] = b->parts[x];
+        f->late_factors[f->late_count++] = factor_of(f, b, x);
     }
 }
 
@@ -157,6 +201,7 @@ static void multiply(four_waves *f, block *b, int i, int j) {
     case GEMM_MFMA: *sum = t_mma_scaled(g->e, rows, j, &f->a, i, *sum, b->factors.b[j], b->factors.a[i]); break;
     case GEMM_PROMOTE:
         b->parts[x] = t_mma_atom(g->e, rows, j, &f->a, i, t_no_sums(g->e, g->atom));
+        if (x + 1 == group) promote_late(f);
         if ((x + 1) % group == 0) promote(f, b, x + 1 - group * g->promote_delay);
         break;
     }
@@ -172,16 +217,22 @@ static void replace_a(four_waves *f, const block *b, int i) {
         read_a(f, i, 0);
 }
 
-/* The next K tile is in LDS for all, and the one after it sets out; `columns` of this block's B are done with. What can
- * be computed before the wait costs nothing. */
+/* The next K tile is in LDS for all, and the one after it may set out; `columns` of this block's B are done with. What
+ * can be computed before the wait costs nothing. */
 static void publish(four_waves *f, const block *b, int columns) {
-    const val filled = f->slot, begin = gemm_tile_begin(f->g, e_addi(f->g->e, b->t, 2));
+    const val filled = f->slot;
     swap_slots(f);
     e_sched_fence(f->g->e);
     receive(f, filled);
-    if (b->trip == STEADY) send(f, begin);
+    if (!f->b_staged) send(f, b->sent, 0, b->rounds);
     for (int kb = 0; f->b_staged && kb < f->k_blocks; kb++)
         for (int j = 0; j < (kb == b->kb ? columns : f->n_atoms); j++) read_b(f, j, kb);
+}
+
+/* A and B have more rounds than the queue of vector memory takes at once: each MFMA of the last column covers its
+ * share. A alone, whose time is shorter than that of the B fragments behind it, sets out at once. */
+static void send_share(four_waves *f, const block *b, int i) {
+    if (f->b_staged) send(f, b->sent, b->rounds * i / f->m_atoms, b->rounds * (i + 1) / f->m_atoms);
 }
 
 /* What the last K tile has of k. */
@@ -200,6 +251,8 @@ static void k_block(four_waves *f, block *b) {
     /* With nothing but MFMA to put between the reads of A, the scheduler would put them all behind the MFMA. */
     const int keeps_order = g->scaling == GEMM_ROWS;
     for (int i = 0; i < f->m_atoms; i++) mask(f, b, &f->a, i);
+    b->sent = gemm_tile_begin(g, e_addi(e, b->t, 2));
+    b->rounds = b->trip == STEADY ? rounds_of(f) : 0;
     for (int j = 0; j <= last; j++) {
         /* Before the last column, whose MFMA cover what is read after the barrier. */
         if (publishes && j == last && j > 0) publish(f, b, j);
@@ -210,6 +263,7 @@ static void k_block(four_waves *f, block *b) {
             multiply(f, b, i, j);
             if (j == last && !(publishes && j == 0)) {
                 replace_a(f, b, i);
+                if (publishes) send_share(f, b, i);
                 if (keeps_order) e_sched_fence(e);
             }
         }
@@ -219,9 +273,14 @@ static void k_block(four_waves *f, block *b) {
     if (publishes && f->b_staged && last > 0) read_b(f, last, b->kb);
     if (publishes && last == 0) {
         publish(f, b, 1);
+        for (int i = 0; i < f->m_atoms; i++) send_share(f, b, i);
         for (int i = 0; i < f->m_atoms; i++) replace_a(f, b, i);
     }
-    if (g->scaling == GEMM_PROMOTE) promote(f, b, f->m_atoms * f->n_atoms);
+    if (g->scaling != GEMM_PROMOTE) return;
+    if (is_last_block(f, b) && b->trip == LAST)
+        promote(f, b, f->m_atoms * f->n_atoms);
+    else
+        leave_late(f, b);
 }
 
 static void k_tile(four_waves *f, val t, trip kind) {
@@ -291,16 +350,31 @@ static void first_tile(four_waves *f) {
     ir *const e = g->e;
     const val first = e_i32(e, 0), second = gemm_tile_begin(g, e_i32(e, 1));
     for (int kb = 0; kb < f->k_blocks; kb++) load_scales(f, first, kb);
-    send(f, first);
+    send(f, first, 0, rounds_of(f));
     load_first_b(f, 0);
     receive(f, f->slot);
     f->slot = e_i32(e, f->slot_bytes);
-    if (g->unroll != 1) send(f, second);
+    if (g->unroll != 1) send(f, second, 0, rounds_of(f));
     load_first_b(f, 1);
     for (int i = 0; i < f->m_atoms; i++) read_a(f, i, 0);
     for (int kb = 0; kb < f->k_blocks && f->b_staged; kb++)
         for (int j = 0; j < f->n_atoms; j++) read_b(f, j, kb);
     f->is_steady = 1;
+}
+
+/* The first K tile of a loop finds zeros where the others find what the tile before left: +0 more. */
+static void begin_late(four_waves *f) {
+    gemm *const g = f->g;
+    ir *const e = g->e;
+    const int all = f->m_atoms * f->n_atoms, ahead = g->promote_every * g->promote_delay;
+    if (g->scaling != GEMM_PROMOTE) return;
+    f->late_count = all < ahead ? all : ahead;
+    const gemm_block_scales first = gemm_factors(g, &f->scale_at, &f->scales[0], &f->sums);
+    const type factor = e_type(e, gemm_factor(g, &first, 0, 0));
+    for (int i = 0; i < f->late_count; i++) {
+        f->late[i] = t_no_sums(e, g->atom);
+        f->late_factors[i] = e_zero(e, factor);
+    }
 }
 
 /* What the loop over K tiles carries. */
@@ -310,6 +384,8 @@ static void carry(four_waves *f, carried_values *c) {
     if (!f->g->async && stages_a(f)) e_carry(e, c, f->a_coming, f->a_stage.rounds);
     if (!f->g->async && stages_b(f)) e_carry(e, c, f->b_coming, f->b_stage.rounds);
     e_carry(e, c, f->sums.v, f->m_atoms * f->n_atoms);
+    e_carry(e, c, f->late, f->late_count);
+    e_carry(e, c, f->late_factors, f->late_count);
     e_carry(e, c, f->a.v, f->a.outer * f->a.steps);
     for (int kb = 0; kb < f->k_blocks; kb++) {
         e_carry(e, c, f->b[kb].v, f->b[kb].outer * f->b[kb].steps);
@@ -347,6 +423,7 @@ static void all_tiles(four_waves *f) {
     for (int t = 0; t < g->unroll - 1; t++) k_tile(f, e_i32(e, t), t == g->unroll - 2 ? LAST_BUT_ONE : STEADY);
     if (!g->unroll) {
         carried_values carried = {0};
+        begin_late(f);
         carry(f, &carried);
         E_FOR_ALL(t, e, e_i32(e, 0), last, e_i32(e, 1), carried) k_tile(f, t, STEADY);
     }

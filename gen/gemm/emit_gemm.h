@@ -108,13 +108,13 @@ typedef struct gemm_stage {
 } gemm_stage;
 gemm_stage gemm_stage_of(gemm *g, const gemm_operand *of, int first, int rows);
 /* gemm_tile_begin: I32, uniform: byte of a row at which a K tile begins; past any extent for tiles past the last one.
- * gemm_fetch, gemm_put: the K tile that begins there into registers, and from there to LDS from byte `at` on. gemm_dma:
- * the same at once, without registers; it issues stage->rounds DMA. gemm_fetch issues as many loads. Past any extent
- * nothing is read and 0 comes; what the last tile has behind k is whatever memory has there. */
+ * gemm_fetch: a round, of stage->rounds, of the K tile that begins there, into registers: one load. gemm_put: all
+ * rounds from there to LDS from byte `at` on. gemm_dma: a round without registers, one DMA. Past any extent nothing is
+ * read and 0 comes; what the last tile has behind k is whatever memory has there. */
 val gemm_tile_begin(gemm *g, val tile_index);
-void gemm_fetch(gemm *g, const gemm_stage *stage, val begin, val *chunks);
+val gemm_fetch(gemm *g, const gemm_stage *stage, val begin, int round);
 void gemm_put(gemm *g, const gemm_stage *stage, const val *chunks, val at);
-void gemm_dma(gemm *g, const gemm_stage *stage, val begin, val at);
+void gemm_dma(gemm *g, const gemm_stage *stage, val begin, val at, int round);
 
 /* gemm_chunks: chunks of a lane in a fragment of 128 K. gemm_lds_lane: the lane's byte, in a staged tile, of chunk `u`
  * of K block `k_block` in row 0's fragment; a fragment 16 (or 32) rows on is a constant further.

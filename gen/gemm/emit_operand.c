@@ -73,14 +73,12 @@ val gemm_tile_begin(gemm *g, val tile_index) {
     return g->unroll ? begin : gemm_silent(g, begin, e_less(g->e, begin, g->k));
 }
 
-/* Where round i of a K tile begins, for all lanes. */
-static val round_at(gemm *g, const gemm_stage *s, val begin, int i) {
-    return e_add(g->e, begin, e_muli(g->e, s->round_stride, i));
-}
-
-void gemm_fetch(gemm *g, const gemm_stage *s, val begin, val *chunks) {
-    for (int i = 0; i < s->rounds; i++)
-        chunks[i] = e_buffer_load_at(g->e, s->of->from, VEC(4, I32), s->source, round_at(g, s, begin, i), 0);
+/* What changes from K tile to K tile goes into the lane's part of a place in memory, one sum a tile; what rounds and
+ * fragments add stays in scalar registers. */
+val gemm_fetch(gemm *g, const gemm_stage *s, val begin, int round) {
+    ir *const e = g->e;
+    const val lane = e_add(e, s->source, begin);
+    return e_buffer_load_at(e, s->of->from, VEC(4, I32), lane, e_muli(e, s->round_stride, round), 0);
 }
 
 void gemm_put(gemm *g, const gemm_stage *s, const val *chunks, val at) {
@@ -96,13 +94,11 @@ void gemm_put(gemm *g, const gemm_stage *s, const val *chunks, val at) {
     e_lds_store(e, g->arena, own[0], place, 0);
 }
 
-void gemm_dma(gemm *g, const gemm_stage *s, val begin, val at) {
+void gemm_dma(gemm *g, const gemm_stage *s, val begin, val at, int round) {
     ir *const e = g->e;
-    const val own = e_add(e, at, e_muli(e, g->wave, LANES * GEMM_CHUNK));
-    for (int i = 0; i < s->rounds; i++) {
-        const val from = round_at(g, s, begin, i), to = e_addi(e, own, (int64_t)i * s->place_stride);
-        e_lds_dma(e, s->of->from, s->dma_source, from, g->arena, to, GEMM_CHUNK);
-    }
+    const val own = e_add(e, at, e_muli(e, g->wave, LANES * GEMM_CHUNK)), lane = e_add(e, s->dma_source, begin);
+    const val to = e_addi(e, own, (int64_t)round * s->place_stride);
+    e_lds_dma(e, s->of->from, lane, e_muli(e, s->round_stride, round), g->arena, to, GEMM_CHUNK);
 }
 
 /* ---- fragments ---- */
@@ -181,12 +177,14 @@ void gemm_read(gemm *g, tile *t, int i, lds from, const val *lanes, int fixed) {
 void gemm_load_b(gemm *g, tile *t, int i, val rows, val tile_index, int k_block) {
     ir *const e = g->e;
     const int block_bytes = GEMM_SCALE_K * PACK_ROWS;
-    const val first_chunk = lane_chunk(g, 0), lane = gemm_chunk_at(g, &g->b, edge_row(g), first_chunk);
-    const val uniform = e_add(e, rows, e_muli(e, tile_index, (int64_t)g->bk * PACK_ROWS));
+    const val first_chunk = lane_chunk(g, 0), first = gemm_chunk_at(g, &g->b, edge_row(g), first_chunk);
+    /* Uniform anyway, but otherwise LLVM would carry one sum for each fragment from tile to tile. */
+    const val tile_at = e_uniform(e, e_muli(e, tile_index, (int64_t)g->bk * PACK_ROWS)),
+              lane = e_add(e, first, tile_at);
     val chunks[K_BLOCK_CHUNKS] = {{0}};
     for (int u = 0; u < gemm_chunks(g); u++) {
         const int fixed = k_block * block_bytes + u * (LANES / edge(g)) * GEMM_CHUNK * PACK_ROWS;
-        chunks[u] = e_buffer_load_at(e, g->b.from, VEC(4, I32), lane, uniform, fixed);
+        chunks[u] = e_buffer_load_at(e, g->b.from, VEC(4, I32), lane, rows, fixed);
     }
     gemm_fragment(g, t, i, chunks);
 }

@@ -8,13 +8,38 @@ static val clamped(grouped *k, val x, val most) {
     return e_min(e, e_max(e, x, e_i32(e, 0)), most);
 }
 
+static buffer metadata(grouped *k) {
+    ir *const e = k->e;
+    const ptr base = e_ptr(e, e_arg(e, GROUPED_EXTENTS), I8, 1);
+    return e_buffer(e, base, e_muli(e, k->groups, k->layout->extent_bytes));
+}
+
 /* The metadata of group first + lane, 0 past the last group; of an I64 the low half. */
 static val load_entries(grouped *k, val first) {
     ir *const e = k->e;
-    const int size = k->layout->extent_bytes;
-    const ptr base = e_ptr(e, e_arg(e, GROUPED_EXTENTS), I8, 1);
-    const buffer entries = e_buffer(e, base, e_muli(e, k->groups, size));
-    return e_buffer_load(e, entries, I32, e_muli(e, e_add(e, first, k->frame.lane), size), 0);
+    const val at = e_muli(e, e_add(e, first, k->frame.lane), k->layout->extent_bytes);
+    return e_buffer_load(e, metadata(k), I32, at, 0);
+}
+
+/* The same of the first groups, by scalar loads: in the queue of vector memory a workgroup waits for what those beside
+ * it have stored, also one that will turn out to have no tile. */
+static val first_entries(grouped *k) {
+    enum { AT_ONCE = 32, WORDS = 16 /* of a scalar load */, LOADS_MAX = 4 };
+    ir *const e = k->e;
+    const int size = k->layout->extent_bytes, words = size / 4;
+    const buffer all = metadata(k);
+    val entries = e_i32(e, 0);
+    E_FOR(first, e, e_i32(e, 0), e_min(e, k->groups, e_i32(e, LANES)), e_i32(e, AT_ONCE), &entries) {
+        const val at = e_muli(e, first, size);
+        val loaded[LOADS_MAX];
+        for (int x = 0; x < AT_ONCE * words / WORDS; x++)
+            loaded[x] = e_scalar_load(e, all, e_addi(e, at, (int64_t)x * WORDS * 4));
+        for (int i = 0; i < AT_ONCE; i++) {
+            const val own = e_element(e, loaded[i * words / WORDS], i * words % WORDS);
+            entries = e_with_lane(e, entries, e_addi(e, first, i), own);
+        }
+    }
+    return entries;
 }
 
 /* a + b, or total if that is less: a and b are within it. */
@@ -39,10 +64,11 @@ grouped_range grouped_range_at(grouped *k, val tile_index, val total, int tile_b
     ir *const e = k->e;
     const val zero = e_i32(e, 0), last_lane = e_i32(e, LANES - 1);
     grouped_range r = {.index = zero, .begin = zero, .end = zero, .first_tile = zero};
-    val lane = e_i32(e, LANES), rows_before = zero, tiles_before = zero;
-    E_FOR(first, e, zero, k->groups, e_i32(e, LANES), &lane, &rows_before, &tiles_before, &r.index, &r.begin, &r.end,
-          &r.first_tile) {
-        const val end = ends_of(k, load_entries(k, first), rows_before, total);
+    val lane = e_i32(e, LANES), rows_before = zero, tiles_before = zero, entries = first_entries(k);
+    E_FOR(first, e, zero, k->groups, e_i32(e, LANES), &entries, &lane, &rows_before, &tiles_before, &r.index, &r.begin,
+          &r.end, &r.first_tile) {
+        const val end = ends_of(k, entries, rows_before, total);
+        entries = load_entries(k, e_addi(e, first, LANES));
         const val begin = e_lane_below(e, end, rows_before), length = e_sub(e, end, begin);
         const val own = e_shr(e, e_addi(e, length, (1 << tile_bits) - 1), tile_bits);
         val tiles = own;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The 4-wave core's waits and barriers, as grouped products have them: kernels are silent under every check and right
- * with results that appear late, from 1 K tile to 5, in whole tiles and with tails; each wait and each barrier of the
- * loop over K tiles is needed; and parts of K are written back before they are counted, and read behind that. */
+/* The 4-wave core's waits and barriers, as grouped products have them, and with the scales of gemm_blockscale: kernels
+ * are silent under every check and right with results that appear late, from 1 K tile to 5, in whole tiles and with
+ * tails; each wait and each barrier of the loop over K tiles is needed; and parts of K are written back before they are
+ * counted, and read behind that. */
 #include "tests/hazards/loop_faults.h"
 
 #define OP "gemm_grouped:"
@@ -47,15 +48,26 @@ static void k_that_ends_inside_a_tile_is_silent_and_right(void **state) {
 
 #define WHOLE "groups=2 m=64 n=128 k=640 k_tail=0 n_tail=0 data=exact extents=40,24"
 /* spare: waits for LDS that the compiler's own waits, before the MFMA that take what was read, have made idle: before a
- * barrier behind which a slot is written, and at the loop's head, where they hold for its first trip. */
+ * barrier behind which a slot is written, and at the loop's head, where they hold for its first trip; and a wait for
+ * DMA that counts, of the loads behind it, those of columns' scales once for each atom, as which LLVM may join them. */
 static const struct {
     const char *chip, *tag, *shape;
     int spare[FAULT_KINDS];
 } broken[] = {
     {"gfx950", OP "mfma16x16x128_t32x128x128_cs_async", WHOLE " b=preshuffled", {0, 0, 1}},
-    {"gfx950", OP "mfma16x16x128_t32x128x128_cs_async", WHOLE, {0}},
+    {"gfx950", OP "mfma16x16x128_t32x128x128_cs_async", WHOLE, {0, 0, 1}},
     {"gfx950", OP "mfma16x16x128_t32x128x128", WHOLE " scale=block", {0}},
+    {"gfx950", OP "mfma16x16x128_t32x128x128_cs_async", WHOLE " scale=block", {0, 0, 1}},
+    {"gfx950", OP "mfma16x16x128_t32x128x128_cs_async", WHOLE " scale=block b=preshuffled", {0, 0, 1}},
     {"gfx942", OP "mfma16x16x32_t32x128x128_cs", WHOLE " b=preshuffled", {0, 0, 1}},
+    {"gfx950",
+     "gemm_blockscale:mfma16x16x128_t32x128x128_4w_fused_cs_async",
+     "m=64 n=256 k=640 k_tail=0 n_tail=0 scale_n=1 data=exact",
+     {0, 1, 1}},
+    {"gfx950",
+     "gemm_blockscale:mfma16x16x128_t64x256x128_4w_cs_async",
+     "m=64 n=256 k=640 k_tail=0 n_tail=0 b=preshuffled a_scales=kmajor data=exact",
+     {0, 0, 1}},
 };
 
 static void each_wait_and_barrier_of_the_loop_is_needed(void **state) {

@@ -133,12 +133,12 @@ static const golden_chip golden_chips[] = {
      },
      {"k_tail=0 n_tail=0 b=preshuffled a_scales=kmajor", "k_tail=1 n_tail=1 b=plain",
       "k_tail=0 n_tail=0 b=preshuffled scales=ue8m0"},
-     /* sixteen atoms, their promotion and the factors of four rows of atoms; A twice and B eight times 16 bytes a lane
-      * and five scales; nothing that spills or moves registers about */
+     /* sixteen atoms, their promotion, the factors of four rows of atoms and the next tiles' places; A twice and B
+      * eight times 16 bytes a lane and five scales; nothing that spills or moves registers about */
      {{" mfma=", 16, 16},
       {" loads=", 15, 15},
       {" lds_reads=", 8, 8},
-      {" valu=", 64, 72},
+      {" valu=", 64, 76},
       {" full_waits=", 0, 0},
       {" barriers=", 1, 1},
       {" accvgpr=", 0, 0},
