@@ -224,12 +224,12 @@ cdnagen_status grouped_registers(int *missed) {
 cdnagen_status grouped_compiling(const target *t, int *missed) {
     static const struct {
         const char *tile, *words;
-    } rows[] = {{"t128x128x128_wm2_cs", "layout=sizes n=4096"},
-                {"t128x128x128_cs", "layout=sizes n=4096 b=preshuffled"},
-                {"t64x256x128_cs", "layout=sizes n=4096 b=preshuffled"},
-                {"t128x256x128_cs", "layout=sizes n=4096 b=preshuffled"},
-                {"t128x128x128_wm2_cs", "layout=sizes n=4096 scale=block"},
-                {"t64x256x128_cs", "layout=sizes n=4096 scale=block b=preshuffled"},
+    } rows[] = {{"t128x128x128_wm2_group8_cs", "layout=sizes n=4096"},
+                {"t128x128x128_group8_cs", "layout=sizes n=4096 b=preshuffled"},
+                {"t64x256x128_group16_cs", "layout=sizes n=4096 b=preshuffled"},
+                {"t128x256x128_group8_cs", "layout=sizes n=4096 b=preshuffled"},
+                {"t128x128x128_wm2_group8_cs", "layout=sizes n=4096 scale=block"},
+                {"t64x256x128_group16_cs", "layout=sizes n=4096 scale=block b=preshuffled"},
                 {"t128x128x128_wm2_cs", "layout=n_offsets n=4096"},
                 {"t128x128x128_wm2_cs", "layout=k_offsets n=4096"},
                 {"t16x64x256_sk8", "layout=sizes n=4096 b=preshuffled"}};

@@ -9,6 +9,7 @@
 
 #include "gen/family.h"
 #include "gen/gemm/gemm.h"
+#include "gen/gemm/raster.h"
 #include "gen/gemm/tiling.h"
 #include "ir/ir.h"
 
@@ -74,6 +75,14 @@ typedef struct gemm {
     val c_stride;   /* I32, bytes */
     val columns;    /* I32, uniform: of C from the tile's first on; may be more than bn */
 } gemm;
+
+/* ---- which tile ---- */
+
+/* gemm_place_of: raster_map's tile of workgroup `id`: all I32 and uniform. */
+typedef struct gemm_place {
+    val m, n; /* tile row and tile column */
+} gemm_place;
+gemm_place gemm_place_of(ir *e, const raster *r, val id, val tiles_m, val tiles_n);
 
 /* ---- matrices ---- */
 

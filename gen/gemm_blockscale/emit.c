@@ -93,51 +93,15 @@ static gemm_scales scales(blockscale *b, blockscale_kernarg arg, const part *p) 
 
 /* ---- which tile ---- */
 
-typedef struct place {
-    val m, n; /* tile row and tile column */
-} place;
-
-/* raster_chunk, emitted. */
-static val chunk(blockscale *b, val id, val count) {
-    ir *const e = b->e;
-    const val xcds = e_i32(e, b->chip->xcds);
-    const val share = e_udiv(e, count, xcds), turn = e_udiv(e, id, xcds);
-    const val more = e_sub(e, count, e_mul(e, share, xcds)), xcd = e_sub(e, id, e_mul(e, turn, xcds));
-    const val longer = e_min(e, xcd, more), before = e_add(e, e_mul(e, xcd, share), longer);
-    return e_add(e, before, turn);
-}
-
-/* raster.c's walk along bands of `width` lines, emitted: *line and *at. */
-static void along(blockscale *b, val id, int64_t width, val lines, val length, val *line, val *at) {
-    ir *const e = b->e;
-    const val band = e_muli(e, length, width), turn = e_uniform(e, e_udiv(e, id, band));
-    const val first = e_muli(e, turn, width), inside = e_sub(e, id, e_mul(e, turn, band));
-    if (width == 1) {
-        *line = first;
-        *at = inside;
-        return;
-    }
-    const val here = e_min(e, e_sub(e, lines, first), e_i32(e, width));
-    *at = e_uniform(e, e_udiv(e, inside, here));
-    *line = e_add(e, first, e_sub(e, inside, e_mul(e, *at, here)));
-}
-
-/* raster_map, emitted. Uniform: quotients come from the vector unit and go back into scalar registers. */
-static place raster_tile_of(blockscale *b, val id) {
+static gemm_place place_of(blockscale *b, val id) {
     const blockscale_variant *const v = b->v;
-    const int chunked = v->xcd || v->group || v->panel;
-    if (chunked) id = chunk(b, id, e_mul(b->e, b->tiles_m, b->tiles_n));
-    place t;
-    if (v->group)
-        along(b, id, v->group, b->tiles_m, b->tiles_n, &t.m, &t.n);
-    else
-        along(b, id, v->panel ? v->panel : 1, b->tiles_n, b->tiles_m, &t.n, &t.m);
-    return t;
+    const raster order = {.group = v->group, .panel = v->panel, .chunked = (int)v->xcd};
+    return gemm_place_of(b->e, &order, id, b->tiles_m, b->tiles_n);
 }
 
 /* ---- the kernel ---- */
 
-static part part_of(blockscale *b, place at) {
+static part part_of(blockscale *b, gemm_place at) {
     ir *const e = b->e;
     part p = {.k = e_i32(e, 0), .length = b->k};
     p.row = e_muli(e, at.m, b->g.bm);
@@ -152,7 +116,7 @@ static part part_of(blockscale *b, place at) {
     return p;
 }
 
-static void compute(blockscale *b, gemm *g, place at) {
+static void compute(blockscale *b, gemm *g, gemm_place at) {
     ir *const e = b->e;
     const part p = part_of(b, at);
     g->a = a_operand(b, &p);
@@ -236,11 +200,11 @@ void gemm_blockscale_emit(ir *e, const plan *p) {
     if (b.g.split_k > 1) b.split = e_workgroup(e, 1);
     const val first = e_workgroup(e, 0);
     if (!b.v->persist) {
-        compute(&b, &g, raster_tile_of(&b, first));
+        compute(&b, &g, place_of(&b, first));
     } else {
         E_FOR0(id, e, first, e_mul(e, b.tiles_m, b.tiles_n), e_arg(e, BLOCKSCALE_WORKGROUPS)) {
             e_barrier(e); /* LDS of the tile before is done with */
-            compute(&b, &g, raster_tile_of(&b, id));
+            compute(&b, &g, place_of(&b, id));
         }
     }
 }

@@ -301,6 +301,23 @@ static val tiles_along(grouped *k, grouped_cut axis, val length, int tile_length
     return e_shr(e, e_addi(e, length, tile_length - 1), bits);
 }
 
+/* Row after row; or by the raster, on whose way through rows that groups cut no tile is without a group, so that all
+ * XCDs have as many: workgroups past the last tile get a row that no group has. */
+static void choose_tile(grouped *k) {
+    ir *const e = k->e;
+    const raster order = {.group = k->v->group};
+    if (!order.group) {
+        k->tile_m = e_uniform(e, e_udiv(e, k->tile, k->tiles_n));
+        k->tile_n = e_sub(e, k->tile, e_mul(e, k->tile_m, k->tiles_n));
+        return;
+    }
+    const int is_cut = k->layout->cuts == GROUPED_CUTS_ROWS;
+    const val rows = is_cut ? grouped_tiles_all(k, k->m, log2_of(k->g.bm)) : k->tiles_m;
+    const gemm_place at = gemm_place_of(e, &order, k->tile, rows, k->tiles_n);
+    k->tile_m = is_cut ? e_select(e, e_less(e, k->tile, e_mul(e, rows, k->tiles_n)), at.m, rows) : at.m;
+    k->tile_n = at.n;
+}
+
 void gemm_grouped_emit(ir *e, const plan *p) {
     grouped k = {.e = e, .v = (const grouped_variant *)p->variant, .s = (const grouped_shape *)p->shape};
     k.layout = &grouped_layouts[k.s->layout];
@@ -317,8 +334,8 @@ void gemm_grouped_emit(ir *e, const plan *p) {
     const int has_slabs = k.layout->cuts == GROUPED_CUTS_K || k.layout->cuts == GROUPED_CUTS_NOTHING;
     k.slab = has_slabs ? e_workgroup(e, 2) : e_i32(e, 0);
     k.tile = e_workgroup(e, 0);
-    k.tile_m = e_uniform(e, e_udiv(e, k.tile, k.tiles_n));
-    k.tile_n = e_sub(e, k.tile, e_mul(e, k.tile_m, k.tiles_n));
+    if (!has_slabs) grouped_load_first(&k);
+    choose_tile(&k);
     const grouped_range r = range_of(&k);
     tile_part t = part_of(&k, &r);
     work(&k, &t);

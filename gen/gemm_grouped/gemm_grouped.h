@@ -17,6 +17,7 @@ typedef struct grouped_variant {
     int64_t atom;     /* TRIPLE(m, n, k) */
     int64_t tile;     /* TRIPLE(bm, bn, bk); bk is 128 or 256 */
     int64_t waves_m;  /* wm: waves along M; 0 = 1 */
+    int64_t group;    /* group<G>: raster, G tile rows together; 0 = row after row */
     int64_t cshuffle; /* cs: stores through LDS */
     int64_t async;    /* A (and plain B) by LDS DMA */
     int64_t split_k;  /* sk<S>: parts of each group's K; 0 = 1 */
@@ -173,6 +174,8 @@ cdnagen_status grouped_check_lengths(const char *what, const grouped_shape *s, c
 /* grouped_route: the rank-th variant that `auto` means.
  * errors: BAD_SHAPE (a length is missing), LIMIT, saying what each one left lacked */
 cdnagen_status grouped_route(const target *t, const void *shape, int rank, void *variant);
+/* grouped_band: rows of such tiles that are walked together, as `auto` has it; 0: row after row. */
+int64_t grouped_band(const grouped_shape *s, int64_t tile);
 
 /* grouped_make_plan, grouped_grid, grouped_bind, grouped_shape_from_public: as the family's in gen/family.h. */
 cdnagen_status grouped_make_plan(plan *p);

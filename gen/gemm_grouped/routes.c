@@ -53,6 +53,23 @@ static int always(const job *j) {
 
 enum { TAG_BYTES = 80 };
 
+/* Where an XCD has a band of rows of tiles, its L2 reads a panel of B once for all of them. With few rows a group,
+ * whose next panels are another matrix's, or with a deep K, whose panels outgrow L2 before they are read again, row
+ * after row is as fast or faster. */
+int64_t grouped_band(const grouped_shape *s, int64_t tile) {
+    enum { BAND_ROWS = 1024, ROWS_LEAST = 512, K_MOST = 8192 };
+    if (grouped_layouts[s->layout].cuts != GROUPED_CUTS_ROWS || s->m < ROWS_LEAST * s->groups || s->k > K_MOST)
+        return 0;
+    return BAND_ROWS / TRIPLE_M(tile);
+}
+
+static void tall_tag(const job *j, int rows, int columns, const char *waves, char out[TAG_BYTES]) {
+    const int64_t band = grouped_band(j->shape, TRIPLE(rows, columns, 128));
+    int length = snprintf(out, TAG_BYTES, "t%dx%dx128%s", rows, columns, waves);
+    if (band) length += snprintf(out + length, TAG_BYTES - (size_t)length, "_group%d", (int)band);
+    snprintf(out + length, TAG_BYTES - (size_t)length, "%s_wpe2", gemm_has_dma(j->chip) ? "_cs_async" : "_cs");
+}
+
 /* columns_of: the widest tile of those that N is a multiple of, where B or the scales allow no other. */
 static int columns_of(const job *j, int widest) {
     const grouped_shape *const s = j->shape;
@@ -74,19 +91,17 @@ static void narrow_tag(const job *j, int is_split, char out[TAG_BYTES]) {
 static void split_tag(const job *j, char out[TAG_BYTES]) { narrow_tag(j, 1, out); }
 static void whole_tag(const job *j, char out[TAG_BYTES]) { narrow_tag(j, 0, out); }
 
-static const char *staging(const job *j) { return gemm_has_dma(j->chip) ? "_cs_async" : "_cs"; }
-
 /* Preshuffled B never enters LDS, so that wide tiles read A less often. 128 rows leave no registers for scales of
  * blocks, and without LDS DMA 64 are faster in the model. */
 static void wide_tag(const job *j, char out[TAG_BYTES]) {
     const int rows = j->shape->scale == GROUPED_SCALE_ROW && gemm_has_dma(j->chip) ? 128 : 64;
-    snprintf(out, TAG_BYTES, "t%dx256x128%s_wpe2", rows, staging(j));
+    tall_tag(j, rows, 256, "", out);
 }
 
 /* Four waves in a square read less of plain B from LDS than four in a row, and hold fewer scales of blocks. */
 static void default_tag(const job *j, char out[TAG_BYTES]) {
     const int is_square = j->shape->b == GEMM_B_PLAIN || j->shape->scale == GROUPED_SCALE_BLOCK;
-    snprintf(out, TAG_BYTES, "t128x%dx128%s%s_wpe2", columns_of(j, 128), is_square ? "_wm2" : "", staging(j));
+    tall_tag(j, 128, columns_of(j, 128), is_square ? "_wm2" : "", out);
 }
 static void small_tag(const job *j, char out[TAG_BYTES]) {
     snprintf(out, TAG_BYTES, "t64x%dx128_cs", columns_of(j, 128));

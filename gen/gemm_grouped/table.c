@@ -38,6 +38,7 @@ static const field tag_fields[] = {
     {"t", FIELD_TRIPLE, FIELD_KERNEL, PRINT_ALWAYS, 1, TAG(tile), 0, 0, 0, tile_words, NULL,
      "tile of a workgroup: rows x columns x K"},
     NUMBER("wm", waves_m, 2, 4, "waves along the rows, of 4; left out: 1"),
+    NUMBER("group", group, 1, 64, "raster: tile rows that are walked together, on one XCD; left out: row after row"),
     FLAG("cs", cshuffle, "C is stored through LDS"),
     FLAG("async", async, "A (and plain B) reach LDS by DMA"),
     NUMBER("sk", split_k, 2, 64, "parts that each group's K is cut into"),

@@ -14,10 +14,12 @@ static const int64_t tile_values[] = {TRIPLE(64, 64, 128),   TRIPLE(64, 64, 256)
                                       TRIPLE(256, 64, 128),  TRIPLE(256, 64, 256),  TRIPLE(256, 128, 128),
                                       TRIPLE(256, 128, 256), TRIPLE(256, 256, 128), TRIPLE(256, 256, 256),
                                       TRIPLE(16, 64, 256),   TRIPLE(32, 64, 256)},
-                     rows_values[] = {0, 2}, split_values[] = {0, 2, 4, 8}, wpe_values[] = {0, 2};
+                     rows_values[] = {0, 2}, band_values[] = {0, 4, 8, 16}, split_values[] = {0, 2, 4, 8},
+                     wpe_values[] = {0, 2};
 #define AXIS(field, values) {field, values, sizeof values / sizeof values[0]}
-static const tune_axis axes[] = {AXIS("t", tile_values), AXIS("wm", rows_values),  {"cs", NULL, 0},
-                                 {"async", NULL, 0},     AXIS("sk", split_values), AXIS("wpe", wpe_values)};
+static const tune_axis axes[] = {AXIS("t", tile_values), AXIS("wm", rows_values), AXIS("group", band_values),
+                                 {"cs", NULL, 0},        {"async", NULL, 0},      AXIS("sk", split_values),
+                                 AXIS("wpe", wpe_values)};
 
 /* ---- problems ---- */
 
@@ -113,8 +115,8 @@ grouped_shape grouped_bucket(const grouped_shape *s) {
     return b;
 }
 
-/* variant_of: a tile as `auto` has it: through LDS and by DMA where it is tall, four waves in a square where B or
- * scales want it. */
+/* variant_of: a tile as `auto` has it: through LDS, by DMA and in bands where it is tall, four waves in a square
+ * where B or scales want it. */
 static grouped_variant variant_of(const target *t, const grouped_shape *s, int64_t tile, int64_t wpe) {
     const atom *const a = gemm_atom_of(t->chip);
     const int is_tall = TRIPLE_M(tile) >= 64;
@@ -122,6 +124,7 @@ static grouped_variant variant_of(const target *t, const grouped_shape *s, int64
     return (grouped_variant){.atom = TRIPLE(a->m, a->n, a->k),
                              .tile = tile,
                              .waves_m = is_tall && is_square ? 2 : 0,
+                             .group = is_tall ? grouped_band(s, tile) : 0,
                              .cshuffle = is_tall,
                              .async = is_tall && gemm_has_dma(t->chip),
                              .wpe = wpe};

@@ -8,23 +8,29 @@ static void tags_of_classes(void **state) {
         const char *chip, *words, *tag;
     } rows[] = {
         /* the default tile */
-        {"gfx950", "groups=8 m=16384 n=7168 k=2304", "mfma16x16x128_t128x128x128_wm2_cs_async_wpe2"},
-        {"gfx950", "groups=8 m=16384 n=7296 k=2304 b=preshuffled", "mfma16x16x128_t128x128x128_cs_async_wpe2"},
-        {"gfx942", "groups=8 m=16384 n=7168 k=2304", "mfma16x16x32_t128x128x128_wm2_cs_wpe2"},
-        {"gfx942", "groups=8 m=16384 n=7296 k=2304 b=preshuffled", "mfma16x16x32_t128x128x128_cs_wpe2"},
+        {"gfx950", "groups=8 m=16384 n=7168 k=2304", "mfma16x16x128_t128x128x128_wm2_group8_cs_async_wpe2"},
+        {"gfx950", "groups=8 m=16384 n=7296 k=2304 b=preshuffled", "mfma16x16x128_t128x128x128_group8_cs_async_wpe2"},
+        {"gfx942", "groups=8 m=16384 n=7168 k=2304", "mfma16x16x32_t128x128x128_wm2_group8_cs_wpe2"},
+        {"gfx942", "groups=8 m=16384 n=7296 k=2304 b=preshuffled", "mfma16x16x32_t128x128x128_group8_cs_wpe2"},
         {"gfx950", "layout=k_offsets groups=8 m=2048 n=7168 k=16384", "mfma16x16x128_t128x128x128_wm2_cs_async_wpe2"},
-        {"gfx950", "groups=8 m=16384 n=7232 k=2304 b=preshuffled", "mfma16x16x128_t128x64x128_cs_async_wpe2"},
+        {"gfx950", "groups=8 m=16384 n=7232 k=2304 b=preshuffled", "mfma16x16x128_t128x64x128_group8_cs_async_wpe2"},
         {"gfx950", "groups=8 m=16384 n=7296 k=2304 b=preshuffled scale=block",
-         "mfma16x16x128_t128x128x128_wm2_cs_async_wpe2"},
+         "mfma16x16x128_t128x128x128_wm2_group8_cs_async_wpe2"},
         /* preshuffled and wide */
-        {"gfx950", "groups=8 m=16384 n=7168 k=2304 b=preshuffled", "mfma16x16x128_t128x256x128_cs_async_wpe2"},
+        {"gfx950", "groups=8 m=16384 n=7168 k=2304 b=preshuffled", "mfma16x16x128_t128x256x128_group8_cs_async_wpe2"},
         {"gfx950", "layout=batched groups=8 m=1024 n=1024 k=2304 b=preshuffled",
          "mfma16x16x128_t128x256x128_cs_async_wpe2"},
         {"gfx950", "layout=batched groups=7 m=1024 n=1024 k=2304 b=preshuffled",
          "mfma16x16x128_t128x128x128_cs_async_wpe2"},
-        {"gfx942", "groups=8 m=16384 n=7168 k=2304 b=preshuffled", "mfma16x16x32_t64x256x128_cs_wpe2"},
+        {"gfx942", "groups=8 m=16384 n=7168 k=2304 b=preshuffled", "mfma16x16x32_t64x256x128_group16_cs_wpe2"},
         {"gfx950", "groups=8 m=16384 n=7168 k=2304 b=preshuffled scale=block",
-         "mfma16x16x128_t64x256x128_cs_async_wpe2"},
+         "mfma16x16x128_t64x256x128_group16_cs_async_wpe2"},
+        /* few rows a group, a deep K, slabs: row after row */
+        {"gfx950", "groups=8 m=4096 n=7168 k=2304", "mfma16x16x128_t128x128x128_wm2_group8_cs_async_wpe2"},
+        {"gfx950", "groups=8 m=4095 n=7168 k=2304", "mfma16x16x128_t128x128x128_wm2_cs_async_wpe2"},
+        {"gfx950", "groups=8 m=16384 n=7168 k=8192", "mfma16x16x128_t128x128x128_wm2_group8_cs_async_wpe2"},
+        {"gfx950", "groups=8 m=16384 n=7168 k=8208", "mfma16x16x128_t128x128x128_wm2_cs_async_wpe2"},
+        {"gfx950", "layout=padded groups=8 m=4096 n=7168 k=2304", "mfma16x16x128_t128x128x128_wm2_cs_async_wpe2"},
         /* starved: few rows, or few tiles */
         {"gfx950", "groups=8 m=1 n=8192 k=1024", "mfma16x16x128_t16x64x256_sk2"},
         {"gfx950", "groups=8 m=32 n=1280 k=8192", "mfma16x16x128_t16x64x256_sk2"},

@@ -169,6 +169,7 @@ static const golden_chip golden_chips[] = {
      "gfx950",
      {
          "mfma16x16x128_t64x256x128_cs_async_wpe2",
+         "mfma16x16x128_t64x256x128_group16_cs_async_wpe2",
          "mfma16x16x128_t128x128x128_cs_async_wpe2",
          "mfma16x16x128_t64x128x256_cs_async",
          "mfma16x16x128_t32x128x128_sk4",
@@ -187,6 +188,7 @@ static const golden_chip golden_chips[] = {
      "gfx942",
      {
          "mfma16x16x32_t64x256x128_cs_wpe2",
+         "mfma16x16x32_t64x256x128_group16_cs_wpe2",
          "mfma16x16x32_t64x128x128_cs",
          "mfma16x16x32_t32x128x128_sk4",
      },

@@ -18,6 +18,9 @@ static const kernel_row kernels[] = {
     {"gfx942", "mfma16x16x32_t32x128x256"},
     {"gfx950", "mfma16x16x128_t128x128x128_wm2_cs_async_wpe2"},
     {"gfx950", "mfma16x16x128_t32x256x128"},
+    {"gfx950", "mfma16x16x128_t16x128x128_group3"},
+    {"gfx942", "mfma16x16x32_t64x128x128_group8_cs"},
+    {"gfx950", "mfma16x16x128_t32x128x256_group2_sk2"},
 };
 
 static const char *const shapes[] = {

@@ -128,6 +128,14 @@ static const run_case cases[] = {
     {"few columns, deep K", "auto", "layout=n_offsets groups=3 m=24 n=136 k=2048 data=coherent"},
     {"few rows, deep groups of K", "auto", "layout=k_offsets groups=3 m=24 n=136 k=4096 data=coherent"},
     {"few rows, deep K, blocks", "auto", "groups=4 m=24 n=128 k=2048 scale=block data=coherent"},
+    /* tiles in bands */
+    {"bands that end inside a group", "t16x64x128_group4", "groups=5 m=150 n=320 k=256 extents=17,0,64,33,20"},
+    {"bands, more groups than lanes", "t16x64x128_group3", "layout=offsets groups=130 m=300 n=192 k=128 data=coherent"},
+    {"bands, no rows at all", "t16x64x128_group4", "groups=3 m=40 n=192 k=128 extents=0,0,0"},
+    {"bands, slabs partly filled", "t16x64x128_group2", "layout=padded groups=3 m=70 n=200 k=144 data=coherent"},
+    {"bands, groups of columns", "t16x64x128_group2", "layout=n_offsets groups=3 m=70 n=640 k=128 data=coherent"},
+    {"bands, groups of K", "t16x64x128_group2", "layout=k_offsets groups=3 m=70 n=200 k=432 data=coherent"},
+    {"bands in parts", "t16x64x128_group2_sk2", "groups=4 m=90 n=192 k=512 data=coherent"},
     {"many slabs in parts", "t16x64x128_sk2", "layout=batched groups=70 m=3 n=64 k=256 data=coherent"},
     /* nothing to multiply */
     {"K of 0", "auto", "groups=3 m=20 n=64 k=0"},
