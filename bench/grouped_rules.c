@@ -32,12 +32,12 @@ static tag_text tag_of(const chip *c, const char *tile, const char *rest) {
 /* clk_of: all launches of one tag together. */
 static cdnagen_status clk_of(cdnagen *ctx, const target *t, const char *tag, int m, int k, const char *more,
                              double *clk) {
-    enum { LAUNCHES = 8 };
+    enum { LAUNCHES = 16, STEP = 64 };
     *clk = 0;
     for (int i = 0; i < LAUNCHES; i++) {
         char words[128];
         double own;
-        snprintf(words, sizeof words, "layout=sizes groups=8 m=%d n=7168 k=%d%s", m - i * m / 32, k, more);
+        snprintf(words, sizeof words, "layout=sizes groups=8 m=%d n=7168 k=%d%s", m - i * m / STEP, k, more);
         TRY(modelled_clk(ctx, t, tag, words, &own));
         *clk += own;
     }
@@ -60,7 +60,7 @@ cdnagen_status grouped_rolled(cdnagen *ctx, const target *t, int *missed) {
     const double most = 1.03;
     printf(
         "\nK in a loop over K in straight-line code, n = 7168. How the workgroups of a CU fall in step moves a single "
-        "launch by several percent: clk are of eight launches, with m, m - m / 32, ... m - 7 m / 32:\n\n"
+        "launch by several percent: clk are of sixteen launches, with m, m - m / 64, ... m - 15 m / 64:\n\n"
         "| tag | m | k | clk modelled | ratio | at most | |\n|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char rest[32];

@@ -173,6 +173,9 @@ typedef struct buffer {
     val bytes; /* I32, unsigned */
 } buffer;
 buffer e_buffer(ir *e, ptr base, val extent); /* bytes, I32, unsigned */
+/* e_buffer_apart: shares no register with another buffer's. Words that are the same in several LLVM copies to one after
+ * another in each trip of a loop that uses them. */
+buffer e_buffer_apart(ir *e, ptr base, val extent);
 /* BUFFER_BEYOND: as a lane's offset it is past every extent up to it, also with what `fixed` adds. */
 #define BUFFER_BEYOND 0xfffff000u
 /* Values: I16, or 1 to 4 words; loads also I8 and 8 words. Offsets in bytes: `lane` is a lane's own (I32), `fixed` >= 0

@@ -27,12 +27,23 @@ val e_load_uniform(ir *e, ptr p, val index) {
     return WRAP(value);
 }
 
-buffer e_buffer(ir *e, ptr base, val extent) {
+enum { RAW_DWORDS = 0x00020000 }; /* word 3: 32-bit data format, no swizzle */
+
+static buffer make_buffer(ir *e, ptr base, val extent, val word_3) {
     if (!expect(e, e_type(e, extent) == I32, "e_buffer", "the extent must be I32"))
         return (buffer){e_poison(e, POINTER(SPACE_BUFFER)), e_poison(e, I32)};
-    const val raw_dwords = e_i32(e, 0x00020000); /* word 3: 32-bit data format, no swizzle */
-    const val args[] = {base.address, e_zero(e, I16), e_zext(e, extent), raw_dwords};
+    const val args[] = {base.address, e_zero(e, I16), e_zext(e, extent), word_3};
     return (buffer){e_op(e, "make_buffer", args, 4), extent};
+}
+
+buffer e_buffer(ir *e, ptr base, val extent) { return make_buffer(e, base, extent, e_i32(e, RAW_DWORDS)); }
+
+buffer e_buffer_apart(ir *e, ptr base, val extent) {
+    LLVMTypeRef word = llvm_type(e, I32);
+    LLVMValueRef raw_dwords = e_i32(e, RAW_DWORDS).v;
+    const LLVMTypeRef signature = LLVMFunctionType(word, &word, 1, 0);
+    const LLVMValueRef same = LLVMGetInlineAsm(signature, "", 0, "=s,0", 4, 0, 0, LLVMInlineAsmDialectATT, 0);
+    return make_buffer(e, base, extent, WRAP(LLVMBuildCall2(e->builder, signature, same, &raw_dwords, 1, "")));
 }
 
 static val unsigned_min(ir *e, val a, val b) {

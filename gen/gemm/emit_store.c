@@ -19,7 +19,13 @@ typedef struct quad {
 
 typedef struct first_quad {
     val row, column;
+    val in_c; /* its byte */
 } first_quad;
+
+static val byte_in_c(gemm *g, const first_quad *from) {
+    ir *const e = g->e;
+    return e_add(e, e_mul(e, from->row, g->c_stride), e_muli(e, from->column, OUT_BYTES));
+}
 
 typedef void quad_verb(gemm *g, const first_quad *from, quad q);
 
@@ -29,6 +35,7 @@ static void for_own_quads(gemm *g, const gemm_sums *s, quad_verb *verb) {
     first_quad from;
     from.row = e_add(e, s->row, gemm_lane_row(g));
     from.column = e_add(e, s->column, gemm_lane_column(g));
+    from.in_c = byte_in_c(g, &from);
     for (int x = 0; x < s->m_atoms * s->n_atoms * quads; x++) {
         const int atom_x = x / quads, i = atom_x / s->n_atoms, j = atom_x % s->n_atoms, first = QUAD * (x % quads);
         const val sums = quads == 1 ? s->v[atom_x] : e_slice(e, s->v[atom_x], first, QUAD);
@@ -40,9 +47,7 @@ static void for_own_quads(gemm *g, const gemm_sums *s, quad_verb *verb) {
 /* ---- to memory ---- */
 
 static val place_in_c(gemm *g, const first_quad *from, int row) {
-    ir *const e = g->e;
-    const val begin = e_mul(e, from->row, g->c_stride), first = e_add(e, begin, e_muli(e, from->column, OUT_BYTES));
-    return e_add(e, first, e_muli(e, g->c_stride, row));
+    return e_add(g->e, from->in_c, e_muli(g->e, g->c_stride, row));
 }
 
 static val is_whole(gemm *g, const first_quad *from, int column) {
@@ -99,15 +104,18 @@ static void put(gemm *g, const first_quad *from, quad q) {
     e_lds_store(g->e, g->arena, q.bits, at.lane, at.fixed);
 }
 
-/* Quads of the tile in the order of memory: each wave stores parts of rows that lie together. */
+/* Quads of the tile in the order of memory: each wave stores parts of rows that lie together. The first quad's place in
+ * C goes down the rows with them: one addition each. */
 static void for_shuffled_quads(gemm *g, quad_verb *verb) {
     ir *const e = g->e;
     const int row_quads = g->bn / QUAD, rows_at_once = g->threads / row_quads;
     first_quad from = {.row = e_shr(e, g->thread, log2_of(row_quads))};
     from.column = e_muli(e, e_and(e, g->thread, e_i32(e, row_quads - 1)), QUAD);
+    from.in_c = byte_in_c(g, &from);
     for (int row = 0; row < g->bm; row += rows_at_once) {
         const lds_quad at = place_in_lds(g, &from, row, 0);
-        verb(g, &from, (quad){e_lds_load(e, g->arena, VEC(2, I32), at.lane, at.fixed), row, 0});
+        verb(g, &from, (quad){e_lds_load(e, g->arena, VEC(2, I32), at.lane, at.fixed), 0, 0});
+        from.in_c = e_add(e, from.in_c, e_muli(e, g->c_stride, rows_at_once));
     }
 }
 

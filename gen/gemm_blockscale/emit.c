@@ -27,7 +27,7 @@ static gemm_operand a_operand(blockscale *b, const part *p) {
     ir *const e = b->e;
     const ptr begin = element_of(b, input(b, BLOCKSCALE_A, I8), p->row, b->a_stride, p->k);
     const val stride = e_trunc(e, b->a_stride);
-    return (gemm_operand){.from = e_buffer(e, begin, gemm_span(b->e, p->rows, stride, words(b, p->length))),
+    return (gemm_operand){.from = e_buffer_apart(e, begin, gemm_span(b->e, p->rows, stride, words(b, p->length))),
                           .stride = stride,
                           .rows = b->g.bm};
 }
@@ -39,18 +39,18 @@ static gemm_operand b_operand(blockscale *b, const part *p) {
     if (b->s->b == GEMM_B_PLAIN) {
         const ptr begin = element_of(b, base, p->column, b->b_stride, p->k);
         const val stride = e_trunc(e, b->b_stride);
-        return (gemm_operand){.from = e_buffer(e, begin, gemm_span(b->e, rows, stride, words(b, p->length))),
+        return (gemm_operand){.from = e_buffer_apart(e, begin, gemm_span(b->e, rows, stride, words(b, p->length))),
                               .stride = stride,
                               .rows = b->g.bn};
     }
     const val skipped = e_muli(e, p->k, GEMM_PACK_N);
     const ptr begin = element_of(b, base, p->column, e_sext(e, b->k), skipped);
     const val blocks = e_shr(e, rows, 4), stride = e_muli(e, b->k, GEMM_PACK_N);
-    return (gemm_operand){.from =
-                              e_buffer(e, begin, gemm_span(b->e, blocks, stride, e_muli(e, p->length, GEMM_PACK_N))),
-                          .stride = stride,
-                          .rows = b->g.bn,
-                          .preshuffled = 1};
+    return (gemm_operand){
+        .from = e_buffer_apart(e, begin, gemm_span(b->e, blocks, stride, e_muli(e, p->length, GEMM_PACK_N))),
+        .stride = stride,
+        .rows = b->g.bn,
+        .preshuffled = 1};
 }
 
 /* Scales of `rows` rows (of A or B) from `row` on, `shared` of which have one; K blocks from p's first on. */
@@ -84,7 +84,7 @@ static gemm_scales scales(blockscale *b, blockscale_kernarg arg, const part *p) 
         begin = element_of(b, base, first, row_length, k_block);
         extent = gemm_span(b->e, count, stride, e_muli(e, k_blocks, size));
     }
-    s.from = e_buffer(e, begin, extent);
+    s.from = e_buffer_apart(e, begin, extent);
     s.uniform = shared > 1 && shared % wave_rows == 0;
     s.row_stride = is_k_major ? e_i32(e, size) : stride;
     s.k_stride = is_k_major ? stride : e_i32(e, size);

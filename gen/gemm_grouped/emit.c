@@ -28,12 +28,33 @@ static val in_slab(grouped *k, val index, val rows, val row) {
 
 static grouped_range range_of(grouped *k) {
     switch (k->layout->cuts) {
-    case GROUPED_CUTS_ROWS: return grouped_range_at(k, k->tile_m, k->m, log2_of(k->g.bm));
-    case GROUPED_CUTS_COLUMNS: return grouped_range_at(k, k->tile_n, k->n, log2_of(k->g.bn));
+    case GROUPED_CUTS_ROWS: return grouped_range_at(k, grouped_first_entries(k), k->tile_m, k->m, log2_of(k->g.bm));
+    case GROUPED_CUTS_COLUMNS: return grouped_range_at(k, grouped_first_entries(k), k->tile_n, k->n, log2_of(k->g.bn));
     case GROUPED_CUTS_K: return grouped_range_of(k, k->slab, k->k);
     case GROUPED_CUTS_NOTHING: break;
     }
     return grouped_range_of_slab(k, k->slab, k->m);
+}
+
+/* The raster runs through rows of tiles that have a group, so that every XCD has as many. How many there are is known
+ * behind a first pass through the groups, which looks for no tile; a second one, by the same code, finds whose tile it
+ * is that the raster gives. Workgroups past the last tile look for a row that no group has. */
+static grouped_range tile_of_cut_rows(grouped *k, const raster *order) {
+    ir *const e = k->e;
+    const val zero = e_i32(e, 0), none = e_i32(e, INT32_MAX), entries = grouped_first_entries(k);
+    grouped_range r = {zero, zero, zero, zero, zero, e_zero(e, I1)};
+    k->tile_m = none;
+    k->tile_n = zero;
+    E_FOR(pass, e, zero, e_i32(e, 2), e_i32(e, 1), &k->tile_m, &k->tile_n, &r.index, &r.begin, &r.end, &r.first_tile,
+          &r.exists) {
+        const val is_first = e_equal(e, pass, zero);
+        r = grouped_range_at(k, entries, k->tile_m, k->m, log2_of(k->g.bm));
+        const gemm_place at = gemm_place_of(e, order, k->tile, r.tiles, k->tiles_n);
+        const val has_tile = e_less(e, k->tile, e_mul(e, r.tiles, k->tiles_n));
+        k->tile_m = e_select(e, is_first, e_select(e, has_tile, at.m, none), k->tile_m);
+        k->tile_n = e_select(e, is_first, at.n, k->tile_n);
+    }
+    return r;
 }
 
 /* First scales of the tile. In blocks a group's lie together, K block after K block. */
@@ -114,7 +135,7 @@ static gemm_operand a_operand(grouped *k, const tile_part *t) {
     ir *const e = k->e;
     const ptr begin = gemm_element(e, input(k, GROUPED_A, I8), t->a_row, e_sext(e, k->k), t->k);
     const val extent = gemm_span(e, t->rows, k->k, words(k, t));
-    return (gemm_operand){.from = e_buffer(e, begin, extent), .stride = k->k, .rows = k->g.bm};
+    return (gemm_operand){.from = e_buffer_apart(e, begin, extent), .stride = k->k, .rows = k->g.bm};
 }
 
 static gemm_operand b_operand(grouped *k, const tile_part *t) {
@@ -124,12 +145,13 @@ static gemm_operand b_operand(grouped *k, const tile_part *t) {
     if (k->s->b == GEMM_B_PLAIN) {
         const ptr begin = gemm_element(e, base, t->b_row, row_bytes, t->k);
         const val extent = gemm_span(e, rows, k->k, words(k, t));
-        return (gemm_operand){.from = e_buffer(e, begin, extent), .stride = k->k, .rows = k->g.bn};
+        return (gemm_operand){.from = e_buffer_apart(e, begin, extent), .stride = k->k, .rows = k->g.bn};
     }
     const ptr begin = gemm_element(e, base, t->b_row, row_bytes, e_muli(e, t->k, GEMM_PACK_N));
     const val blocks = e_shr(e, rows, 4), stride = e_muli(e, k->k, GEMM_PACK_N);
     const val extent = gemm_span(e, blocks, stride, e_muli(e, t->length, GEMM_PACK_N));
-    return (gemm_operand){.from = e_buffer(e, begin, extent), .stride = stride, .rows = k->g.bn, .preshuffled = 1};
+    return (gemm_operand){
+        .from = e_buffer_apart(e, begin, extent), .stride = stride, .rows = k->g.bn, .preshuffled = 1};
 }
 
 static ptr scales_from(grouped *k, grouped_kernarg arg, val first) {
@@ -140,7 +162,7 @@ static ptr scales_from(grouped *k, grouped_kernarg arg, val first) {
 static gemm_scales row_scales(grouped *k, grouped_kernarg arg, val first, val rows) {
     ir *const e = k->e;
     const ptr begin = scales_from(k, arg, first);
-    const buffer from = e_buffer(e, begin, e_muli(e, rows, SCALE_BYTES));
+    const buffer from = e_buffer_apart(e, begin, e_muli(e, rows, SCALE_BYTES));
     return (gemm_scales){.from = from,
                          .rows = 1,
                          .row_stride = e_i32(e, SCALE_BYTES),
@@ -157,7 +179,7 @@ static gemm_scales block_scales(grouped *k, const tile_part *t, grouped_kernarg 
     const val first = e_add(e, is_a ? t->a_scale : t->b_scale, skipped), k_stride = e_muli(e, along, SCALE_BYTES);
     const val blocks = e_shr(e, e_addi(e, t->length, GEMM_SCALE_K - 1), 7);
     const val extent = gemm_span(e, blocks, k_stride, e_muli(e, count, SCALE_BYTES));
-    return (gemm_scales){.from = e_buffer(e, scales_from(k, arg, first), extent),
+    return (gemm_scales){.from = e_buffer_apart(e, scales_from(k, arg, first), extent),
                          .rows = is_a ? 1 : GEMM_SCALE_K,
                          .row_stride = e_i32(e, SCALE_BYTES),
                          .k_stride = k_stride,
@@ -301,21 +323,20 @@ static val tiles_along(grouped *k, grouped_cut axis, val length, int tile_length
     return e_shr(e, e_addi(e, length, tile_length - 1), bits);
 }
 
-/* Row after row; or by the raster, on whose way through rows that groups cut no tile is without a group, so that all
- * XCDs have as many: workgroups past the last tile get a row that no group has. */
-static void choose_tile(grouped *k) {
+/* Row after row, or by the raster. */
+static grouped_range choose_tile(grouped *k) {
     ir *const e = k->e;
     const raster order = {.group = k->v->group};
-    if (!order.group) {
+    if (order.group && k->layout->cuts == GROUPED_CUTS_ROWS) return tile_of_cut_rows(k, &order);
+    if (order.group) {
+        const gemm_place at = gemm_place_of(e, &order, k->tile, k->tiles_m, k->tiles_n);
+        k->tile_m = at.m;
+        k->tile_n = at.n;
+    } else {
         k->tile_m = e_uniform(e, e_udiv(e, k->tile, k->tiles_n));
         k->tile_n = e_sub(e, k->tile, e_mul(e, k->tile_m, k->tiles_n));
-        return;
     }
-    const int is_cut = k->layout->cuts == GROUPED_CUTS_ROWS;
-    const val rows = is_cut ? grouped_tiles_all(k, k->m, log2_of(k->g.bm)) : k->tiles_m;
-    const gemm_place at = gemm_place_of(e, &order, k->tile, rows, k->tiles_n);
-    k->tile_m = is_cut ? e_select(e, e_less(e, k->tile, e_mul(e, rows, k->tiles_n)), at.m, rows) : at.m;
-    k->tile_n = at.n;
+    return range_of(k);
 }
 
 void gemm_grouped_emit(ir *e, const plan *p) {
@@ -334,9 +355,7 @@ void gemm_grouped_emit(ir *e, const plan *p) {
     const int has_slabs = k.layout->cuts == GROUPED_CUTS_K || k.layout->cuts == GROUPED_CUTS_NOTHING;
     k.slab = has_slabs ? e_workgroup(e, 2) : e_i32(e, 0);
     k.tile = e_workgroup(e, 0);
-    if (!has_slabs) grouped_load_first(&k);
-    choose_tile(&k);
-    const grouped_range r = range_of(&k);
+    const grouped_range r = choose_tile(&k);
     tile_part t = part_of(&k, &r);
     work(&k, &t);
 }

@@ -17,7 +17,6 @@ typedef struct grouped {
     val groups, m, n, k;
     val tiles_m, tiles_n;           /* of the grid */
     val tile, tile_m, tile_n, slab; /* the workgroup's: its number in the grid's x, which tile it computes */
-    val first_entries;              /* metadata of the first groups, where groups cut rows or columns */
 } grouped;
 
 /* grouped_range: rows, columns or K of one group: `index` is which, all I32 and uniform. Whatever the metadata say,
@@ -25,17 +24,16 @@ typedef struct grouped {
 typedef struct grouped_range {
     val index, begin, end;
     val first_tile; /* tiles that the groups before it take */
+    val tiles;      /* that all groups take, if none was found */
     val exists;     /* I1 */
 } grouped_range;
 
-/* grouped_load_first: first_entries.
- * grouped_tiles_all: I32, uniform: tiles that all groups take together, as grouped_range_at counts them.
- * grouped_range_at: the group that tile number `tile_index` belongs to, when group after group takes as many tiles of
- * 2^tile_bits as it needs.
+/* grouped_first_entries: the metadata of the first groups, one in each lane.
+ * grouped_range_at: with these, the group that tile number `tile_index` belongs to, when group after group takes as
+ * many tiles of 2^tile_bits as it needs.
  * grouped_range_of: group `index`'s range, given by ends.   grouped_range_of_slab: the first rows of a slab. */
-void grouped_load_first(grouped *k);
-val grouped_tiles_all(grouped *k, val total, int tile_bits);
-grouped_range grouped_range_at(grouped *k, val tile_index, val total, int tile_bits);
+val grouped_first_entries(grouped *k);
+grouped_range grouped_range_at(grouped *k, val entries, val tile_index, val total, int tile_bits);
 grouped_range grouped_range_of(grouped *k, val index, val total);
 grouped_range grouped_range_of_slab(grouped *k, val index, val rows);
 

@@ -23,7 +23,7 @@ static val load_entries(grouped *k, val first) {
 
 /* The same of the first groups, by scalar loads: in the queue of vector memory a workgroup waits for what those beside
  * it have stored, also one that will turn out to have no tile. */
-void grouped_load_first(grouped *k) {
+val grouped_first_entries(grouped *k) {
     enum { AT_ONCE = 32, WORDS = 16 /* of a scalar load */, LOADS_MAX = 4 };
     ir *const e = k->e;
     const int size = k->layout->extent_bytes, words = size / 4;
@@ -31,7 +31,7 @@ void grouped_load_first(grouped *k) {
     val entries = e_i32(e, 0);
     E_FOR(first, e, e_i32(e, 0), e_min(e, k->groups, e_i32(e, LANES)), e_i32(e, AT_ONCE), &entries) {
         const val at = e_muli(e, first, size);
-        val loaded[LOADS_MAX];
+        val loaded[LOADS_MAX] = {{0}};
         for (int x = 0; x < AT_ONCE * words / WORDS; x++)
             loaded[x] = e_scalar_load(e, all, e_addi(e, at, (int64_t)x * WORDS * 4));
         for (int i = 0; i < AT_ONCE; i++) {
@@ -39,7 +39,7 @@ void grouped_load_first(grouped *k) {
             entries = e_with_lane(e, entries, e_addi(e, first, i), own);
         }
     }
-    k->first_entries = entries;
+    return entries;
 }
 
 /* a + b, or total if that is less: a and b are within it. */
@@ -60,58 +60,29 @@ static val ends_of(grouped *k, val entries, val before, val total) {
     return is_count ? add_within(k, before, end, total) : e_max(e, before, end);
 }
 
-/* scan: a wave's lanes' groups: where each ends, its tiles, and the tiles up to and with it. */
-typedef struct scan {
-    val end, begin, own, tiles;
-} scan;
-
-static scan scan_of(grouped *k, val entries, val rows_before, val tiles_before, val total, int tile_bits) {
+grouped_range grouped_range_at(grouped *k, val entries, val tile_index, val total, int tile_bits) {
     ir *const e = k->e;
-    scan s = {.end = ends_of(k, entries, rows_before, total)};
-    s.begin = e_lane_below(e, s.end, rows_before);
-    const val length = e_sub(e, s.end, s.begin);
-    s.own = e_shr(e, e_addi(e, length, (1 << tile_bits) - 1), tile_bits);
-    s.tiles = s.own;
-    for (int step = 0; step < SCAN_STEPS; step++)
-        s.tiles = e_add(e, s.tiles, e_scan_step(e, s.tiles, step, e_i32(e, 0)));
-    s.tiles = e_add(e, s.tiles, tiles_before);
-    return s;
-}
-
-/* The last group's, of a wave's. */
-static val last_of(grouped *k, val a) { return e_from_lane(k->e, a, e_i32(k->e, LANES - 1)); }
-
-val grouped_tiles_all(grouped *k, val total, int tile_bits) {
-    ir *const e = k->e;
-    const val zero = e_i32(e, 0);
-    val rows_before = zero, tiles_before = zero, entries = k->first_entries;
-    E_FOR(first, e, zero, k->groups, e_i32(e, LANES), &entries, &rows_before, &tiles_before) {
-        const scan s = scan_of(k, entries, rows_before, tiles_before, total, tile_bits);
-        entries = load_entries(k, e_addi(e, first, LANES));
-        rows_before = last_of(k, s.end);
-        tiles_before = last_of(k, s.tiles);
-    }
-    return tiles_before;
-}
-
-grouped_range grouped_range_at(grouped *k, val tile_index, val total, int tile_bits) {
-    ir *const e = k->e;
-    const val zero = e_i32(e, 0);
-    grouped_range r = {.index = zero, .begin = zero, .end = zero, .first_tile = zero};
-    val lane = e_i32(e, LANES), rows_before = zero, tiles_before = zero, entries = k->first_entries;
-    E_FOR(first, e, zero, k->groups, e_i32(e, LANES), &entries, &lane, &rows_before, &tiles_before, &r.index, &r.begin,
+    const val zero = e_i32(e, 0), last_lane = e_i32(e, LANES - 1);
+    grouped_range r = {.index = zero, .begin = zero, .end = zero, .first_tile = zero, .tiles = zero};
+    val lane = e_i32(e, LANES), rows_before = zero;
+    E_FOR(first, e, zero, k->groups, e_i32(e, LANES), &entries, &lane, &rows_before, &r.tiles, &r.index, &r.begin,
           &r.end, &r.first_tile) {
-        const scan s = scan_of(k, entries, rows_before, tiles_before, total, tile_bits);
+        const val end = ends_of(k, entries, rows_before, total);
         entries = load_entries(k, e_addi(e, first, LANES));
-        lane = e_first_lane(e, e_less(e, tile_index, s.tiles));
+        const val begin = e_lane_below(e, end, rows_before), length = e_sub(e, end, begin);
+        const val own = e_shr(e, e_addi(e, length, (1 << tile_bits) - 1), tile_bits);
+        val tiles = own;
+        for (int step = 0; step < SCAN_STEPS; step++) tiles = e_add(e, tiles, e_scan_step(e, tiles, step, zero));
+        tiles = e_add(e, tiles, r.tiles);
+        lane = e_first_lane(e, e_less(e, tile_index, tiles));
         e_loop_stop(&first_loop, e_less(e, lane, e_i32(e, LANES)));
-        const val which = e_min(e, lane, e_i32(e, LANES - 1));
+        const val which = e_min(e, lane, last_lane);
         r.index = e_add(e, first, which);
-        r.begin = e_from_lane(e, s.begin, which);
-        r.end = e_from_lane(e, s.end, which);
-        r.first_tile = e_from_lane(e, e_sub(e, s.tiles, s.own), which);
-        rows_before = last_of(k, s.end);
-        tiles_before = last_of(k, s.tiles);
+        r.begin = e_from_lane(e, begin, which);
+        r.end = e_from_lane(e, end, which);
+        r.first_tile = e_from_lane(e, e_sub(e, tiles, own), which);
+        rows_before = e_from_lane(e, end, last_lane);
+        r.tiles = e_from_lane(e, tiles, last_lane);
     }
     r.exists = e_less(e, lane, e_i32(e, LANES));
     return r;
