@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,8 +17,10 @@
 /* The memory file, the ends of the pipe, and what lld opens of both. */
 #define LINK_FILES "five"
 
-/* lld cannot be run again after it failed inside or died of a fatal error; both are written under its lock. */
-static int lld_unusable, lld_died;
+/* lld cannot be run again after it failed inside or died of a fatal error; both are written under its lock. What comes
+ * out of lld is read while it may die. */
+static int lld_unusable;
+static atomic_int lld_died;
 
 /* What comes out of the pipe, until all its writing ends are closed or lld has died with one open; 1 if it is not
  * all. */
@@ -60,9 +63,11 @@ static cdnagen_status run_lld(void *of) {
 
 static void *run_linking(void *p) {
     linking *const l = p;
-    l->status = process_guard("lld", run_lld, l, &lld_died);
+    int died = 0;
+    l->status = process_guard("lld", run_lld, l, &died);
+    if (died) lld_died = 1;
     if (l->status) snprintf(l->said, sizeof l->said, "%s", cdnagen_error());
-    while (lld_died && write(l->output, "", 1) < 0 && errno == EINTR) continue; /* wakes the reader */
+    while (died && write(l->output, "", 1) < 0 && errno == EINTR) continue; /* wakes the reader */
     close(l->output);
     return NULL;
 }
