@@ -185,8 +185,8 @@ val e_buffer_load(ir *e, buffer b, type t, val lane, int fixed);
  * wrap. */
 val e_buffer_load_at(ir *e, buffer b, type t, val lane, val uniform, int fixed);
 void e_buffer_store(ir *e, buffer b, val value, val lane, int fixed);
-/* e_scalar_load: 16 words from byte `offset` (I32, uniform, a multiple of 4) on, into scalar registers; those past the
- * extent are 0. For what no wave of the launch writes: it comes by the scalar cache. */
+/* e_scalar_load: 16 words from byte `offset` (I32, uniform, a multiple of 4) on, into scalar registers; where some lie
+ * past the extent they may be anything. For what no wave of the launch writes: it comes by the scalar cache. */
 val e_scalar_load(ir *e, buffer b, val offset);
 
 /* lds: an LDS buffer. What DMA brings in, and what is read, is ordered by e_wait and e_barrier alone. */

@@ -38,6 +38,7 @@ static buffer make_buffer(ir *e, ptr base, val extent, val word_3) {
 
 buffer e_buffer(ir *e, ptr base, val extent) { return make_buffer(e, base, extent, e_i32(e, RAW_DWORDS)); }
 
+/* An asm that may touch memory, as far as passes know, is never joined with another one. */
 buffer e_buffer_apart(ir *e, ptr base, val extent) {
     LLVMTypeRef word = llvm_type(e, I32);
     LLVMValueRef raw_dwords = e_i32(e, RAW_DWORDS).v;
@@ -96,6 +97,8 @@ val e_buffer_load_at(ir *e, buffer b, type t, val lane, val uniform, int fixed) 
 }
 
 val e_scalar_load(ir *e, buffer b, val offset) {
+    if (!expect(e, e_type(e, offset) == I32, "e_scalar_load", "the offset must be I32"))
+        return e_poison(e, VEC(16, I32));
     const LLVMTypeRef whole = LLVMIntTypeInContext(e->context, 128);
     const LLVMValueRef bits = LLVMBuildPtrToInt(e->builder, b.descriptor.v, whole, "");
     const val words = WRAP(LLVMBuildBitCast(e->builder, bits, llvm_type(e, VEC(4, I32)), ""));

@@ -105,6 +105,7 @@ static void send(four_waves *f, val begin, int first, int end) {
     ir *const e = f->g->e;
     const int a_rounds = stages_a(f) ? f->a_stage.rounds : 0;
     const val b_at = e_addi(e, f->slot, f->b_place);
+    if (first == end) return;
     e_sched_fence(e);
     for (int x = first; x < end; x++)
         if (x < a_rounds)
@@ -170,6 +171,12 @@ static void promote(four_waves *f, block *b, int count) {
         val *const sum = sum_of(f, b->promoted);
         *sum = gemm_promoted(f->g, b->parts[b->promoted], factor_of(f, b, b->promoted), *sum);
     }
+}
+
+/* How many sums a K block leaves to the next one: not all of them, which would take as long to move as to wait for. */
+static int late_sums(const four_waves *f) {
+    const int ahead = f->g->promote_every * f->g->promote_delay;
+    return f->g->scaling == GEMM_PROMOTE && ahead < f->m_atoms * f->n_atoms ? ahead : 0;
 }
 
 /* What the last K block has left. */
@@ -277,7 +284,7 @@ static void k_block(four_waves *f, block *b) {
         for (int i = 0; i < f->m_atoms; i++) replace_a(f, b, i);
     }
     if (g->scaling != GEMM_PROMOTE) return;
-    if (is_last_block(f, b) && b->trip == LAST)
+    if (!late_sums(f) || (is_last_block(f, b) && b->trip == LAST))
         promote(f, b, f->m_atoms * f->n_atoms);
     else
         leave_late(f, b);
@@ -366,9 +373,8 @@ static void first_tile(four_waves *f) {
 static void begin_late(four_waves *f) {
     gemm *const g = f->g;
     ir *const e = g->e;
-    const int all = f->m_atoms * f->n_atoms, ahead = g->promote_every * g->promote_delay;
-    if (g->scaling != GEMM_PROMOTE) return;
-    f->late_count = all < ahead ? all : ahead;
+    f->late_count = late_sums(f);
+    if (!f->late_count) return;
     const gemm_block_scales first = gemm_factors(g, &f->scale_at, &f->scales[0], &f->sums);
     const type factor = e_type(e, gemm_factor(g, &first, 0, 0));
     for (int i = 0; i < f->late_count; i++) {

@@ -60,7 +60,8 @@ typedef struct gemm {
     int unroll;         /* K is exactly so many tiles, without a loop; 0 = a loop */
     int cshuffle, async;
     int one_slot;                     /* 4w: of LDS, for a K tile; without LDS DMA */
-    int promote_every, promote_delay; /* atoms that are promoted together; groups of them that MFMA runs ahead */
+    int promote_every, promote_delay; /* atoms that are promoted together, of which a wave has a multiple; groups of
+                                         them that MFMA runs ahead */
     int turn; /* 8w: quarters of a K tile that four waves multiply while the other four load; 0 = no turns */
     gemm_scaling scaling;
     gemm_ablation ablation;
@@ -78,7 +79,7 @@ typedef struct gemm {
 
 /* ---- which tile ---- */
 
-/* gemm_place_of: raster_map's tile of workgroup `id`: all I32 and uniform. */
+/* gemm_place_of: raster_map's tile of workgroup `id`, which is less than tiles_m * tiles_n: all I32 and uniform. */
 typedef struct gemm_place {
     val m, n; /* tile row and tile column */
 } gemm_place;
@@ -119,7 +120,8 @@ gemm_stage gemm_stage_of(gemm *g, const gemm_operand *of, int first, int rows);
 /* gemm_tile_begin: I32, uniform: byte of a row at which a K tile begins; past any extent for tiles past the last one.
  * gemm_fetch: a round, of stage->rounds, of the K tile that begins there, into registers: one load. gemm_put: all
  * rounds from there to LDS from byte `at` on. gemm_dma: a round without registers, one DMA. Past any extent nothing is
- * read and 0 comes; what the last tile has behind k is whatever memory has there. */
+ * read and 0 comes, but threads that take no part may read anything of the operand; what the last tile has behind k is
+ * whatever memory has there. */
 val gemm_tile_begin(gemm *g, val tile_index);
 val gemm_fetch(gemm *g, const gemm_stage *stage, val begin, int round);
 void gemm_put(gemm *g, const gemm_stage *stage, const val *chunks, val at);

@@ -10,8 +10,8 @@ static int edge(const gemm *g) { return g->atom->m; }
 val gemm_lane_row(gemm *g) { return e_and(g->e, g->lane, e_i32(g->e, edge(g) - 1)); }
 val gemm_lane_column(gemm *g) { return e_muli(g->e, e_shr(g->e, g->lane, edge(g) == 32 ? 5 : 4), QUAD); }
 
-/* quad: four neighbouring columns of a row of the tile, as they lie in memory: so many rows and columns from the lane's
- * first one. Everything but that one's place is a constant. */
+/* quad: four neighbouring columns of a row of the tile, as they lie in memory: so many rows and columns, constants,
+ * from the lane's first one. */
 typedef struct quad {
     val bits;
     int row, column;

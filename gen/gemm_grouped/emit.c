@@ -49,8 +49,9 @@ static grouped_range tile_of_cut_rows(grouped *k, const raster *order) {
           &r.exists) {
         const val is_first = e_equal(e, pass, zero);
         r = grouped_range_at(k, entries, k->tile_m, k->m, log2_of(k->g.bm));
-        const gemm_place at = gemm_place_of(e, order, k->tile, r.tiles, k->tiles_n);
-        const val has_tile = e_less(e, k->tile, e_mul(e, r.tiles, k->tiles_n));
+        const val has_tile = e_less(e, k->tile, e_mul(e, r.tiles, k->tiles_n)), one = e_i32(e, 1);
+        const val id = e_select(e, has_tile, k->tile, zero), rows = e_max(e, r.tiles, one);
+        const gemm_place at = gemm_place_of(e, order, id, rows, k->tiles_n);
         k->tile_m = e_select(e, is_first, e_select(e, has_tile, at.m, none), k->tile_m);
         k->tile_n = e_select(e, is_first, at.n, k->tile_n);
     }

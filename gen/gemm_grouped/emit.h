@@ -24,7 +24,7 @@ typedef struct grouped {
 typedef struct grouped_range {
     val index, begin, end;
     val first_tile; /* tiles that the groups before it take */
-    val tiles;      /* that all groups take, if none was found */
+    val tiles;      /* that all groups take, where none has the tile that was looked for; else fewer */
     val exists;     /* I1 */
 } grouped_range;
 

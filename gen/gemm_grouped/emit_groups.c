@@ -22,7 +22,8 @@ static val load_entries(grouped *k, val first) {
 }
 
 /* The same of the first groups, by scalar loads: in the queue of vector memory a workgroup waits for what those beside
- * it have stored, also one that will turn out to have no tile. */
+ * it have stored, also one that will turn out to have no tile. The ISA guide does not say of scalar loads of several
+ * words that each is checked for itself: what lies past the last group is cleared here. */
 val grouped_first_entries(grouped *k) {
     enum { AT_ONCE = 32, WORDS = 16 /* of a scalar load */, LOADS_MAX = 4 };
     ir *const e = k->e;
@@ -39,7 +40,7 @@ val grouped_first_entries(grouped *k) {
             entries = e_with_lane(e, entries, e_addi(e, first, i), own);
         }
     }
-    return entries;
+    return e_select(e, e_less(e, k->frame.lane, k->groups), entries, e_i32(e, 0));
 }
 
 /* a + b, or total if that is less: a and b are within it. */
@@ -68,7 +69,9 @@ grouped_range grouped_range_at(grouped *k, val entries, val tile_index, val tota
     E_FOR(first, e, zero, k->groups, e_i32(e, LANES), &entries, &lane, &rows_before, &r.tiles, &r.index, &r.begin,
           &r.end, &r.first_tile) {
         const val end = ends_of(k, entries, rows_before, total);
-        entries = load_entries(k, e_addi(e, first, LANES));
+        /* One trip or none: with no more groups a wave would wait for the load before the next round, or its end. */
+        const val next = e_addi(e, first, LANES);
+        E_FOR(more, e, next, k->groups, k->groups, &entries) entries = load_entries(k, more);
         const val begin = e_lane_below(e, end, rows_before), length = e_sub(e, end, begin);
         const val own = e_shr(e, e_addi(e, length, (1 << tile_bits) - 1), tile_bits);
         val tiles = own;

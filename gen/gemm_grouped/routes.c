@@ -36,10 +36,11 @@ static job job_of(const target *t, const grouped_shape *s) {
 static int64_t tiles(const job *j, int bm, int bn) {
     return j->groups * ceil_div(j->rows, bm) * ceil_div(j->columns, bn);
 }
+/* Of fewer tiles than 3/2 of the CU some CU get two and most one. Blocks have no tiles of 64 columns, which would even
+ * that out. */
 static int is_starved(const job *j) {
     const int64_t all = tiles(j, 128, 128), cus = j->chip->cus;
-    const int has_narrow = j->shape->scale == GROUPED_SCALE_ROW;
-    return j->rows <= 32 || all < cus || (has_narrow && 2 * all < 3 * cus);
+    return j->rows <= 32 || all < cus || (j->shape->scale == GROUPED_SCALE_ROW && 2 * all < 3 * cus);
 }
 static int is_wide(const job *j) {
     return j->shape->b == GEMM_B_PRESHUFFLED && j->shape->n % 256 == 0 && tiles(j, 128, 256) >= j->chip->cus;

@@ -115,8 +115,8 @@ grouped_shape grouped_bucket(const grouped_shape *s) {
     return b;
 }
 
-/* variant_of: a tile as `auto` has it: through LDS, by DMA and in bands where it is tall, four waves in a square
- * where B or scales want it. */
+/* variant_of: a tile as `auto` has it: through LDS, by DMA and in bands where it is tall, four waves in a square where
+ * B or scales want it. */
 static grouped_variant variant_of(const target *t, const grouped_shape *s, int64_t tile, int64_t wpe) {
     const atom *const a = gemm_atom_of(t->chip);
     const int is_tall = TRIPLE_M(tile) >= 64;
@@ -133,6 +133,10 @@ static grouped_variant variant_of(const target *t, const grouped_shape *s, int64
 cdnagen_status grouped_candidates(const target *t, const grouped_shape *s, grouped_variant *out, size_t *count) {
     size_t found = 1;
     TRY(grouped_form_route(t, s, out));
+    if (out->group) {
+        out[found] = *out;
+        out[found++].group = 0;
+    }
     for (size_t i = 0; i < sizeof tile_values / sizeof *tile_values; i++)
         for (size_t w = 0; w < sizeof wpe_values / sizeof *wpe_values; w++) {
             const grouped_variant v = variant_of(t, s, tile_values[i], wpe_values[w]);

@@ -48,8 +48,9 @@ static void k_that_ends_inside_a_tile_is_silent_and_right(void **state) {
 
 #define WHOLE "groups=2 m=64 n=128 k=640 k_tail=0 n_tail=0 data=exact extents=40,24"
 /* spare: waits for LDS that the compiler's own waits, before the MFMA that take what was read, have made idle: before a
- * barrier behind which a slot is written, and at the loop's head, where they hold for its first trip; and a wait for
- * DMA that counts, of the loads behind it, those of columns' scales once for each atom, as which LLVM may join them. */
+ * barrier behind which a slot is written, to the far side of which the scheduler may take an MFMA of the last column,
+ * and at the loop's head, where they hold for its first trip; and a wait for DMA that counts, of the loads behind it,
+ * those of columns' scales once for each atom, as which LLVM may join them. */
 static const struct {
     const char *chip, *tag, *shape;
     int spare[FAULT_KINDS];

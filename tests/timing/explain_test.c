@@ -177,6 +177,27 @@ static void a_diagnosis_as_text(void **state) {
     command_free(&json);
 }
 
+static double bytes_past_l2(const char *tag) {
+    char words[256];
+    snprintf(words, sizeof words,
+             "explain --json gemm_grouped:%s layout=sizes groups=8 m=4096 n=2048 k=2048 b=preshuffled --target gfx950",
+             tag);
+    outcome o = command_good(words);
+    json_t *all = json_loads(o.out, 0, NULL);
+    assert_non_null(all);
+    const double bytes = number(json_object_get(all, "traffic"), "l2_to_mall_bytes");
+    json_decref(all);
+    command_free(&o);
+    return bytes;
+}
+
+/* Rows of tiles that an XCD walks together read B into its L2 once. */
+static void bands_read_less_past_l2(void **state) {
+    (void)state;
+    const double without = bytes_past_l2("mfma16x16x128_t128x256x128_cs_async_wpe2");
+    assert_true(bytes_past_l2("mfma16x16x128_t128x256x128_group8_cs_async_wpe2") < 0.9 * without);
+}
+
 static void refusals(void **state) {
     (void)state;
     command_shell("printf 'vgpr_count = 3\\n' > wrong");
@@ -203,6 +224,7 @@ int main(void) {
         cmocka_unit_test(parameters_replace_the_table),
         cmocka_unit_test(a_diagnosis_says_what_it_was_made_from),
         cmocka_unit_test(a_diagnosis_as_text),
+        cmocka_unit_test(bands_read_less_past_l2),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, command_setup, command_teardown);
