@@ -149,11 +149,11 @@ static cdnagen_status surplus_of(cdnagen *ctx, const cdnagen_kernel *kernel, con
 
 cdnagen_status grouped_surplus(cdnagen *ctx, int *missed) {
     /* Each CU has as many workgroups with a tile, and as many without, so that the model looks at one like the
-     * others. */
+     * others; few enough that it looks at all of a CU's. */
     static const split rows[] = {
         {8, 2048, 8192, 4096, 0, 0.02},   {16, 4096, 4096, 4096, 0, 0.02},  {32, 8192, 2048, 4096, 0, 0.02},
-        {64, 16384, 1024, 4096, 0, 0.02}, {64, 16384, 1024, 4096, 1, 0.02}, {8, 8192, 8192, 4096, 0, 0.02},
-        {8, 8192, 8192, 4096, 1, 0.02},   {8, 128, 2048, 4096, 0, 0.02},    {64, 1024, 1024, 4096, 0, 0.02},
+        {64, 16384, 1024, 4096, 0, 0.02}, {64, 16384, 1024, 4096, 1, 0.02}, {8, 4096, 8192, 4096, 0, 0.02},
+        {8, 4096, 8192, 4096, 1, 0.02},   {8, 128, 2048, 4096, 0, 0.02},    {64, 1024, 1024, 4096, 0, 0.02},
         {256, 4096, 512, 4096, 0, 0},     {4096, 4096, 64, 4096, 0, 0},     {4096, 4096, 64, 1024, 0, 0}};
     printf("\nWorkgroups that have no tile (layout=sizes, preshuffled): the launch, and the launch without them:\n\n"
            "| groups | m x n x k | tag | workgroups | without | clk modelled | cost | at most | |\n"
